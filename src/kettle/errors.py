@@ -69,6 +69,8 @@ class Form:
     PLAIN = "plain"
     # Before it: the file and its line, of an included file how deep in others, too.
     PLACED = "placed"
+    # Behind the word for what is read, a configuration or a submit description; it tells the file.
+    MARKED = "marked"
     # A statement of a template said it, which has no place of its own.
     STATED = "stated"
     # The head of a complaint: the text is what was being read.

@@ -16,6 +16,10 @@ from typing import Final
 # What keeps every byte: the name of the error handler, for open(), sys.stdout and their like.
 AS_IS: Final = "surrogateescape"
 
+# What C takes for white space: not the no-break space and its kin, nor separators of records, which
+# are letters of a name, an argument or a value. For `strip` of what a person or a peer wrote.
+BLANKS: Final = " \t\n\v\f\r"
+
 
 def to_bytes(text: str) -> bytes:
     """Return the bytes of a text as they once came in."""

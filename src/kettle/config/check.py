@@ -32,6 +32,7 @@ from kettle.config.remarks import innermost, render, sentence
 from kettle.config.sources import is_command
 from kettle.config.templates import TEMPLATES
 from kettle.errors import ConfigError, Form, Remark
+from kettle.octets import BLANKS
 from kettle.patterns import late_pattern
 
 if TYPE_CHECKING:
@@ -111,7 +112,7 @@ def _find_said(config: Config) -> Iterator[Finding]:
     for remark in (*config.warnings, *config.problems):
         if remark.form == Form.PLACED:
             kind, hint = ("deprecated", "write = instead") if remark.is_obsolete else ("said", "")
-            said = remark.text.strip()
+            said = remark.text.strip(BLANKS)
             yield Finding(WARNING, kind, remark.source, remark.line, "", said, hint=hint)
         else:
             first = config.files[0] if config.files else ""
@@ -188,7 +189,7 @@ def _without_names(text: str) -> str:
     """Return a file's text without comments and without the names that it sets."""
     kept = []
     for line in text.splitlines():
-        if line.lstrip().startswith("#"):
+        if line.lstrip(BLANKS).startswith("#"):
             continue
         match = _ASSIGNED.fullmatch(line)
         kept.append(match["value"] if match else line)

@@ -14,12 +14,16 @@ from typing import Protocol
 from kettle.attributes.version import VERSION_NUMBERS
 from kettle.digits import whole
 from kettle.errors import ConfigError
+from kettle.octets import BLANKS
 from kettle.patterns import late_pattern
 
 # Limit: the reference keeps the branches in the bits of one machine word.
 DEEPEST_NESTING = 63
 
-KEYWORD = late_pattern(r"(if|elif|else|endif)(?:\s+(.*)|(?=\W)(.*))?$", re.IGNORECASE | re.DOTALL)
+KEYWORD = late_pattern(
+    r"(if|elif|else|endif)(?:\s+(.*)|(?=[!-/:-@\[-^`{-~])(.*))?$",
+    re.IGNORECASE | re.DOTALL | re.ASCII,
+)
 _FIRST_LETTERS = frozenset("iIeE")
 VERSION = late_pattern(r"(!?)([<=>]?)(=?)\s*v?(\d+)\.(\d+)(?:\.(\d+))?", re.IGNORECASE)
 # What most conditions of this kind look like; their characters need not be looked at one by one.
@@ -88,7 +92,7 @@ class Branches:
         if match is None:
             return False
         word = match.group(1).lower()
-        condition = (match.group(2) or match.group(3) or "").strip()
+        condition = (match.group(2) or match.group(3) or "").strip(BLANKS)
         if word == "if":
             self._begin(condition, names)
             return True
@@ -128,10 +132,10 @@ def decide_condition(
 
     `truth_of` is asked for the truth of what is no simple condition, and gets how it was written.
     """
-    text = names.expand(written).strip()
+    text = names.expand(written).strip(BLANKS)
     negated = text.startswith("!")
     if negated:
-        text = text[1:].strip()
+        text = text[1:].strip(BLANKS)
     truth, why_not = _decide(text, names)
     if why_not == _TOO_COMPLEX and truth_of is not None:
         found = truth_of(text, written)
@@ -148,9 +152,9 @@ def _decide(text: str, names: Names) -> tuple[bool, str]:
     plain = _PLAIN_VERSION.fullmatch(text)
     kind = Kind.VERSION if plain else kind_of(text, with_keywords=True)
     if kind is Kind.VERSION:
-        return _decide_version(text[7:].strip())
+        return _decide_version(text[7:].strip(BLANKS))
     if kind is Kind.DEFINED:
-        return _decide_defined(text[7:].strip(), names)
+        return _decide_defined(text[7:].strip(BLANKS), names)
     if kind is Kind.NUMBER:
         number = NUMBER.match(text)
         return number is not None and float(number.group()) != 0, ""
@@ -242,7 +246,7 @@ def _decide_defined(argument: str, names: Names) -> tuple[bool, str]:
     if kind is Kind.NAME:
         return names.is_defined(argument) or word in TRUE_WORDS | FALSE_WORDS, ""
     if word.startswith("use "):
-        template = argument[4:].strip()
+        template = argument[4:].strip(BLANKS)
         if len(template.split()) > 1:
             return False, "defined use meta argument with internal spaces will never match"
         return names.has_template(template), ""

@@ -18,6 +18,7 @@ from kettle.config.mentions import find_missing, find_missing_then
 from kettle.config.ranges import PORT
 from kettle.config.unread import find_unread
 from kettle.nearest import Nearest
+from kettle.octets import BLANKS
 from kettle.patterns import late_pattern
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def find_cross_faults(config: Config) -> Iterator[Finding]:
 def _nearest_value(config: Config, macro: Macro) -> str:
     """Return what is meant by a value that makes no sense, empty where nobody can tell."""
     rows = knobs_of(config.plain_name(macro.name))
-    near = (row.nearest(config.expand(macro.text).strip()) for row in rows)
+    near = (row.nearest(config.expand(macro.text).strip(BLANKS)) for row in rows)
     return next(filter(None, near), "")
 
 

@@ -33,6 +33,7 @@ from kettle.config.unread import find_area
 from kettle.errors import ConfigError
 from kettle.levels import CONFIGURED
 from kettle.nearest import LOOSE, Nearest, nearest_of
+from kettle.octets import BLANKS
 
 if TYPE_CHECKING:
     from kettle.config.store import Config, Macro
@@ -199,7 +200,7 @@ def find_senseless(config: Config) -> Iterator[tuple[Macro, str]]:
     """Yield each setting whose value is taken and makes no sense, with why and what counts."""
     for macro in config.entries():
         try:
-            text = config.expand(macro.text).strip()
+            text = config.expand(macro.text).strip(BLANKS)
         except ConfigError:
             # That is an error, and told as one.
             continue

@@ -12,6 +12,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from kettle.digits import MAX_32, MAX_INTEGER, MIN_32, MIN_INTEGER, whole
+from kettle.octets import BLANKS
 from kettle.patterns import late_pattern
 
 if TYPE_CHECKING:
@@ -127,7 +128,7 @@ def compute_real(call: Call) -> str:
         call.problem("format", format_text)
         return format_text
     text = call.value_or_text(name)
-    value = parse_real(text.strip())
+    value = parse_real(text.strip(BLANKS))
     if value is None:
         call.problem("real", text)
         return ""
@@ -159,7 +160,7 @@ def compute_evaluation(call: Call) -> str:
     text = call.value_or_text(call.body)
     raw = call.raw(call.body)
     otherwise = text if "$" in (call.body if raw is None else raw) else ""
-    if not text.strip():
+    if not text.strip(BLANKS):
         return otherwise
     from kettle.classad import ClassAd, parse_expression
     from kettle.classad.unparse import render_value
@@ -200,7 +201,7 @@ def compute_substring(call: Call) -> str:
 def compute_choice(call: Call) -> str:
     """`$CHOICE(index,name-of-a-list)` or `$CHOICE(index,item,…)`, counted from 0."""
     parts = call.arguments()
-    number = call.value_or_text(parts[0].strip())
+    number = call.value_or_text(parts[0].strip(BLANKS))
     index = whole_value(number)
     if index is None or not 0 <= index < MAX_32:
         call.problem("index", number)
@@ -210,15 +211,15 @@ def compute_choice(call: Call) -> str:
         call.problem("no items")
         return ""
     if len(items) == 1:
-        listed = call.lookup(items[0].strip())
+        listed = call.lookup(items[0].strip(BLANKS))
         if listed is None:
-            call.problem("no list", items[0].strip())
+            call.problem("no list", items[0].strip(BLANKS))
             return ""
         items = listed.split(",")
     if index >= len(items):
         call.problem("range", str(index))
         return ""
-    return items[index].strip()
+    return items[index].strip(BLANKS)
 
 
 def compute_random_choice(call: Call) -> str:
@@ -227,13 +228,13 @@ def compute_random_choice(call: Call) -> str:
     Items that are nothing are none, so that one with a comma may be a name, too; in a single pass
     they can be drawn.
     """
-    items = [item.strip() for item in call.arguments()]
+    items = [item.strip(BLANKS) for item in call.arguments()]
     if not call.in_one_pass:
         items = list(filter(None, items))
     if len(items) == 1:
         listed = call.lookup(items[0])
         if listed is not None and call.in_one_pass:
-            items = [item.strip() for item in listed.split(",")]
+            items = [item.strip(BLANKS) for item in listed.split(",")]
         elif listed is not None:
             items = listed.replace(",", " ").split()
     if items in ([], [""]):
@@ -244,7 +245,7 @@ def compute_random_choice(call: Call) -> str:
 
 def compute_random_integer(call: Call) -> str:
     """`$RANDOM_INTEGER(least,most[,step])`."""
-    parts = [part.strip() for part in call.arguments()]
+    parts = [part.strip(BLANKS) for part in call.arguments()]
     numbers: list[int] = []
     for position, word in enumerate(("min", "max", "step")):
         text = parts[position] if position < len(parts) else ""
@@ -276,7 +277,7 @@ def compute_base_name(call: Call) -> str:
     path, comma, suffix = call.body.rpartition(",")
     parts = file_name_parts(_unquoted(call.value_or_text(path if comma else suffix)))
     name = parts.name + parts.extension
-    suffix = suffix.strip() if comma else ""
+    suffix = suffix.strip(BLANKS) if comma else ""
     return name[: -len(suffix)] if suffix and name.lower().endswith(suffix.lower()) else name
 
 
@@ -371,7 +372,7 @@ def whole_value(text: str) -> int | None:
     if len(text) < _SURELY_WHOLE and text.isascii() and text.isdigit():
         return int(text)
     written = _DIGITS.match(text)
-    if written and not text[written.end() :].strip():
+    if written and not text[written.end() :].strip(BLANKS):
         return max(MIN_INTEGER, min(whole(written[1]), MAX_INTEGER))
     value = evaluate_number(text)
     if isinstance(value, float) and not MIN_INTEGER <= value <= MAX_INTEGER:
@@ -438,7 +439,7 @@ class Function(NamedTuple):
         arguments = body.split(",", len(self.takes))
         for position, (text, takes) in enumerate(zip(arguments, self.takes, strict=False), 1):
             if not takes.is_alone or position == len(arguments):
-                yield text.strip(), takes
+                yield text.strip(BLANKS), takes
 
 
 _TEXT = Takes()

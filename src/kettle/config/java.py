@@ -14,6 +14,7 @@ from kettle.config.knob import split_list
 from kettle.config.knobs.java import JavaKnobs
 from kettle.config.store import Config
 from kettle.errors import ConfigError
+from kettle.octets import BLANKS
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ def read_java(config: Config) -> JavaMachine:
     """
     value = config.value
     # As it stands: its quotes mean something.
-    text = (config.get("JAVA_EXTRA_ARGUMENTS") or "").strip()
+    text = (config.get("JAVA_EXTRA_ARGUMENTS") or "").strip(BLANKS)
     extra: list[str] | None = text.split()
     if len(text) > 1 and text[0] == text[-1] == '"':
         extra = split_arguments(text[1:-1].replace('""', '"'))

@@ -11,6 +11,7 @@ import math
 from typing import TYPE_CHECKING, Generic, TypeVar, cast
 
 from kettle.errors import ConfigError
+from kettle.octets import BLANKS
 from kettle.patterns import late_pattern
 
 if TYPE_CHECKING:
@@ -104,7 +105,7 @@ class StringKnob(Knob[str]):
 
     def parse(self, text: str) -> str:
         """Return the text without surrounding white space and quotes."""
-        text = text.strip()
+        text = text.strip(BLANKS)
         if len(text) > 1 and text[0] == text[-1] == '"':
             return text[1:-1]
         return text
@@ -140,7 +141,7 @@ class SizeKnob(StringKnob):
         """Return the text; raise ConfigError where daemons could not read it."""
         from kettle.config.log_sizes import read_log_size  # no tool reads one
 
-        if text.strip() and read_log_size(text) is None:
+        if text.strip(BLANKS) and read_log_size(text) is None:
             raise self.refuse(text)
         return super().parse(text)
 
@@ -157,7 +158,7 @@ class AutoKnob(StringKnob):
 
     def parse(self, text: str) -> str:
         """Return the text; raise ConfigError where it is none of the three."""
-        word = text.strip().lower()
+        word = text.strip(BLANKS).lower()
         if word != "auto" and parse_boolean(word) is None:
             raise self.refuse(text)
         return super().parse(text)
@@ -354,10 +355,10 @@ class EnumKnob(Knob[str]):
     def parse(self, text: str) -> str:
         """Return the choice as the table spells it, or another word that is taken as it stands."""
         for choice in self.choices:
-            if choice.lower() == text.strip().lower():
+            if choice.lower() == text.strip(BLANKS).lower():
                 return choice
         if self.instead:
-            return text.strip()
+            return text.strip(BLANKS)
         raise self.refuse(text)
 
     def why_senseless(self, text: str) -> str:
@@ -448,7 +449,7 @@ family = Family
 def _most_alike(text: str, words: tuple[str, ...]) -> str:
     from kettle.nearest import LOOSE, nearest_of  # for those alone who mistype
 
-    return nearest_of(text.strip(), words, LOOSE)
+    return nearest_of(text.strip(BLANKS), words, LOOSE)
 
 
 def split_list(text: str) -> tuple[str, ...]:
@@ -458,7 +459,7 @@ def split_list(text: str) -> tuple[str, ...]:
 
 def parse_boolean(text: str) -> bool | None:
     """Read a truth value; None if the text is neither a word, a number nor such an expression."""
-    word = text.strip().lower()
+    word = text.strip(BLANKS).lower()
     if word in TRUE_WORDS:
         return True
     if word in FALSE_WORDS or not word:
@@ -469,10 +470,11 @@ def parse_boolean(text: str) -> bool | None:
 
 def parse_integer(text: str) -> int | None:
     """Read a whole number or an expression that is one; None otherwise."""
-    try:
-        return int(text)
-    except ValueError:
-        pass
+    if _may_be_number(text):
+        try:
+            return int(text)
+        except ValueError:
+            pass
     value = evaluate_text(text)
     if isinstance(value, float) and not math.isfinite(value):
         return None
@@ -481,17 +483,23 @@ def parse_integer(text: str) -> int | None:
 
 def parse_real(text: str) -> float | None:
     """Read a number or an expression that is one; None otherwise."""
-    try:
-        return float(text)
-    except ValueError:
-        pass
+    if _may_be_number(text):
+        try:
+            return float(text)
+        except ValueError:
+            pass
     value = evaluate_text(text)
     return float(value) if isinstance(value, (bool, int, float)) else None
 
 
+def _may_be_number(text: str) -> bool:
+    """Whether Python's numbers may be asked: they know digits and blanks that C does not."""
+    return text.isascii() and text.isprintable() and "_" not in text
+
+
 def parse_expression_text(text: str) -> Expr | None:
     """Parse a ClassAd expression; empty is None; raise ConfigError where it does not parse."""
-    if not text.strip():
+    if not text.strip(BLANKS):
         return None
     # The language is loaded only by those who need it: most tools read a handful of plain texts.
     from kettle.classad import parse_expression

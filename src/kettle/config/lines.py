@@ -5,6 +5,8 @@ Shared by the configuration and the submit language. What a line means is `reade
 
 from __future__ import annotations
 
+from kettle.octets import BLANKS
+
 
 class LineReader:
     """The logical lines of one text; `number` is the physical line that was read last."""
@@ -52,7 +54,7 @@ class LineReader:
         joined = ""
         continued = is_after_comment = False
         while self._next < len(self._lines):
-            line = self._lines[self._next].strip()
+            line = self._lines[self._next].strip(BLANKS)
             self._next += 1
             if line.startswith("#"):
                 # Compat: a comment inside a continued value is skipped, as the manual says; the
@@ -70,10 +72,10 @@ class LineReader:
                 continue
             joined += line
             if joined or continued:
-                if joined.strip():
+                if joined.strip(BLANKS):
                     return joined
                 joined, continued = "", False
-        return joined if joined.strip() else None
+        return joined if joined.strip(BLANKS) else None
 
     def next_physical(self) -> str | None:
         """Return the next line as it stands in the text, None at the end."""

@@ -22,7 +22,7 @@ from kettle.config.sources import (
     wait_status,
 )
 from kettle.errors import ConfigError, EndingConfigError, Form, Remark
-from kettle.octets import to_bytes
+from kettle.octets import BLANKS, to_bytes
 from kettle.patterns import error_number
 
 if TYPE_CHECKING:
@@ -229,7 +229,7 @@ def read_local_files(config: Loaded, reader: StatementReader) -> None:
 
 def _local_files(value: str | None) -> list[str]:
     """Return the files, or the one command, that LOCAL_CONFIG_FILE names."""
-    text = (value or "").strip()
+    text = (value or "").strip(BLANKS)
     return [text] if is_command(text) else list(knob.split_list(text))
 
 
@@ -288,7 +288,7 @@ def read_environment(config: Loaded, environment: Mapping[str, str]) -> None:
     """Enter the variables that begin with `_CONDOR_` in any case."""
     for name, value in environment.items():
         if name[:8].upper() == "_CONDOR_" and len(name) > 8:
-            config.assign(name[8:], value.lstrip(), Origin(ENVIRONMENT_SOURCE))
+            config.assign(name[8:], value.lstrip(BLANKS), Origin(ENVIRONMENT_SOURCE))
 
 
 def apply_automatic_templates(config: Loaded, reader: StatementReader) -> None:

@@ -11,9 +11,10 @@ from typing import NamedTuple
 
 from kettle.config.macro_search import Closings, closing_bracket
 from kettle.config.templates import TEMPLATES
+from kettle.octets import BLANKS
 from kettle.patterns import late_pattern
 
-ITEM = late_pattern(r"[^\s,(]+")
+ITEM = late_pattern(r"[^\s,(]+", re.ASCII)
 ARGUMENT = late_pattern(r"\$\((\d)([?#+]?)(?=[:)])")
 
 
@@ -92,7 +93,7 @@ def split_arguments(text: str) -> list[str]:
             continue
         depth += {"(": 1, ")": -1}.get(character, 0)
         parts[-1] += character
-    return [part.strip() for part in parts]
+    return [part.strip(BLANKS) for part in parts]
 
 
 def apply_arguments(text: str, arguments: str | None) -> str:
@@ -101,7 +102,7 @@ def apply_arguments(text: str, arguments: str | None) -> str:
     `$(n)` is an argument, `$(n:default)` has a default, `$(n+)` is this and all later ones,
     `$(n?)` tells whether it is there, `$(0)` is all of them and `$(0#)` their number.
     """
-    whole = (arguments or "").strip()
+    whole = (arguments or "").strip(BLANKS)
     parts = split_arguments(whole) if whole else []
     position = 0
     while (match := ARGUMENT.search(text, position)) is not None:
@@ -135,7 +136,7 @@ def _rest(whole: str, number: int) -> str:
     passed = 1
     for index, character in enumerate(whole):
         if passed == number:
-            return whole[index:].strip()
+            return whole[index:].strip(BLANKS)
         depth += {"(": 1, ")": -1}.get(character, 0)
         if character == "," and depth == 0:
             passed += 1

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from kettle.config.finding import WARNING, Finding
+from kettle.octets import BLANKS
 from kettle.patterns import late_pattern
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ def find_odd_lines(lines: Sequence[str], source: str) -> Iterator[Finding]:
     A comment inside a continued value does not end it; a last line cannot be continued.
     """
     begun = comment = 0
-    for number, line in enumerate((line.strip() for line in lines), 1):
+    for number, line in enumerate((line.strip(BLANKS) for line in lines), 1):
         if line.startswith("#"):
             comment = number if begun else 0
             continue

@@ -16,9 +16,10 @@ from kettle.config import metaknobs
 from kettle.config.conditions import Branches
 from kettle.config.lines import LineReader
 from kettle.config.origin import Asked, Origin
-from kettle.config.sources import command_in, describe_failure, split_command, wait_status
+from kettle.config.sources import WORD, command_in, describe_failure, split_command, wait_status
 from kettle.config.templates import TEMPLATES
 from kettle.errors import ConfigError, Form, Remark
+from kettle.octets import BLANKS
 from kettle.patterns import late_pattern
 
 if TYPE_CHECKING:
@@ -28,12 +29,13 @@ if TYPE_CHECKING:
 # What is said begins with a colon; the others say of themselves what they lack.
 # With an = and no colon before it, `use` and `include` are names like any other that are set.
 STATEMENT = late_pattern(
-    r"@?(?:(use|include)(?=[\s:]|$)(?![^:]*=)|(error|warning)(?=\s*:))\s*(.*)$", re.IGNORECASE
+    r"@?(?:(use|include)(?=[\s:]|$)(?![^:]*=)|(error|warning)(?=\s*:))\s*(.*)$",
+    re.IGNORECASE | re.ASCII,
 )
-NAME = late_pattern(r"[^\s=:]*")
+NAME = late_pattern(r"[^\s=:]*", re.ASCII)
 IDENTIFIER = late_pattern(r"[A-Za-z0-9_./]+")
 # What stands over a section of a Windows file means nothing.
-SECTION = late_pattern(r"\[[^\s=:]*")
+SECTION = late_pattern(r"\[[^\s=:]*", re.ASCII)
 KEYWORDS = ("if", "elif", "else", "endif", "include", "use", "error", "warning")
 
 # Limit: files that include each other have to stop somewhere; the reference's bound.
@@ -190,14 +192,14 @@ class StatementReader:
         """Carry out one statement; raise Trouble or ConfigError."""
         match = STATEMENT.match(line)
         if match is not None:
-            word, rest = (match.group(1) or match.group(2)).lower(), match.group(3).strip()
+            word, rest = (match.group(1) or match.group(2)).lower(), match.group(3).strip(BLANKS)
             self._note(word, rest, place.origin(lines.number))
             if word == "use":
                 self.use(rest, lines.number, place)
             elif word == "include":
                 self.include(rest, lines.number, place)
             else:
-                self.say(word, rest.removeprefix(":").strip(), lines.number, place)
+                self.say(word, rest.removeprefix(":").strip(BLANKS), lines.number, place)
         elif not (self.sections and SECTION.fullmatch(line)):
             self.assign(line, lines, place)
 
@@ -207,19 +209,19 @@ class StatementReader:
 
     def _note_words(self, name: str, words: str, origin: Origin) -> None:
         if len(self.wordy) < MOST_ASKED:
-            self.wordy.append(Asked(name, words.strip(), origin))
+            self.wordy.append(Asked(name, words.strip(BLANKS), origin))
 
     def assign(self, line: str, lines: LineReader, place: Place) -> None:
         """Carry out an assignment, or hand over what is none."""
         name = NAME.match(line)
-        rest = line[name.end() :].lstrip() if name else line
+        rest = line[name.end() :].lstrip(BLANKS) if name else line
         written = name.group() if name else ""
         operator = OPERATOR.match(rest)
         if operator is None:
             self.read_other(line, lines, place)
             return
         # What stands before a continuation that nothing follows is part of it.
-        value = rest[operator.end() :].lstrip()
+        value = rest[operator.end() :].lstrip(BLANKS)
         kind = operator["kind"]
         if operator.start("kind"):
             self._note_words(written, rest[: operator.start("kind")], place.origin(lines.number))
@@ -241,9 +243,9 @@ class StatementReader:
         full_name = self.full_name(name, lines.number, place)
         text = lines.here_document(tag)
         if text is None:
-            # It names its file among its words.
-            said = f"Config source Found end-of-file while scanning for '@{tag}' in {place.source}"
-            raise Unended(Remark(said, place.source, place.shown_line(lines.number)))
+            said = f"Found end-of-file while scanning for '@{tag}' in {place.source}"
+            number = place.shown_line(lines.number)
+            raise Unended(Remark(said, place.source, number, form=Form.MARKED))
         self.table.assign(full_name, text, place.origin(lines.number))
 
     def full_name(self, name: str, number: int, place: Place) -> str:
@@ -282,8 +284,8 @@ class StatementReader:
         """Carry out `use CATEGORY:NAME…`."""
         written, colon, items = rest.partition(":")
         # What is said of it is the category where a blank ends it, else all that was written.
-        shown = self.table.expand(written.rstrip() if written[-1:].isspace() else rest)
-        category, items = self.table.expand(written).strip(), items.strip()
+        shown = self.table.expand(written.rstrip(BLANKS) if written[-1:].isspace() else rest)
+        category, items = self.table.expand(written).strip(BLANKS), items.strip(BLANKS)
         if not colon:
             raise Trouble(hint="use needs CATEGORY:NAME, such as ROLE:Personal")
         if not category:
@@ -344,7 +346,8 @@ class StatementReader:
         before, colon, place_named = rest.partition(":")
         if not colon:
             raise Trouble(hint="include needs a colon before the file: include : PATH")
-        words, target = before.split(), self.table.expand(place_named.strip()).strip()
+        words = WORD.findall(before)
+        target = self.table.expand(place_named.strip(BLANKS)).strip(BLANKS)
         asked = _read_words(words)
         if asked is None:
             what = "expected filename after keyword 'into'" if words[-1] == "into" else ""
@@ -386,6 +389,8 @@ class StatementReader:
         try:
             status, text = self.sources.run_command(split_command(command))
         except (OSError, ValueError) as error:
+            # Compat: what need not be there is never told of; the reference tells of it beside the
+            # next error, whatever that is (test_what_need_not_be_there_is_not_told_of).
             if if_exists:
                 return None
             raise Trouble(self._in(outer, 0, describe_failure(error))) from None

@@ -22,8 +22,10 @@ _OF_SUBMIT = ("Submit:-1:", "")
 def render(remark: Remark, *, of_submit: bool = False) -> str:
     """Return the line of a remark, in a submit description's words where it is one of those."""
     word = "Warning" if remark.is_warning else "Error"
+    before = (_OF_SUBMIT if of_submit else _OF_CONFIG)[remark.is_warning]
+    if remark.form == Form.MARKED:
+        return before + remark.text
     if remark.form == Form.PLACED:
-        before = (_OF_SUBMIT if of_submit else _OF_CONFIG)[remark.is_warning]
         depth = f", Include Depth {remark.depth}" if remark.depth else ""
         return f'{before}{word} "{remark.source}", Line {remark.line}{depth}: {remark.text}'
     if remark.form == Form.STATED:

@@ -24,6 +24,7 @@ from kettle.config.expander import (
 from kettle.config.growth import Foresight
 from kettle.config.macro_search import MacroSearch, Reference
 from kettle.errors import ConfigError
+from kettle.octets import BLANKS
 from kettle.patterns import late_pattern
 
 if TYPE_CHECKING:
@@ -198,7 +199,7 @@ class _Pass:
             body = f"{name},0,{length}"
         elif function in ("INT", "REAL"):
             name, comma, form = body.partition(",")
-            body = f"{name.strip()}{comma}{form}"
+            body = f"{name.strip(BLANKS)}{comma}{form}"
         random, say = self.config.sources.random, problems.append
         # What cannot be evaluated is the text itself, as if it were made with macros.
         call = functions.Call(function, body, lookup, random, say, None, lambda _: "$", None, True)

@@ -7,11 +7,17 @@ tests.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Protocol
+
+from kettle.octets import BLANKS
+from kettle.patterns import late_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from random import Random
+
+WORD = late_pattern(r"\S+", re.ASCII)
 
 
 class Sources(Protocol):
@@ -119,7 +125,7 @@ def command_in(name: str) -> str | None:
     before, _, after = name.partition("|")
     if after.strip(" \t|"):
         raise MisplacedBarError("not a valid command, | must be at the end\n")
-    return before.strip() if is_command(name) else None
+    return before.strip(BLANKS) if is_command(name) else None
 
 
 def split_command(text: str) -> list[str]:
@@ -130,7 +136,7 @@ def split_command(text: str) -> list[str]:
     (test_an_included_command_has_quotes_as_letters_unless_all_of_it_is_quoted).
     """
     if not text.startswith('"'):
-        words = text.split()
+        words = WORD.findall(text)
     else:
         from kettle.classad.functions.system import split_arguments  # few commands are quoted
 

@@ -1,8 +1,9 @@
 """Arguments and environments as job ads spell them, in the old and the new syntax.
 
 New syntax: words apart by blanks, single quotes group, two of them inside quotes are one quote.
-Old syntax: arguments apart by blanks and nothing else; environments apart by a delimiter. What
-submit files allow on top of this is the submit room's business.
+Old syntax: arguments apart by blanks and nothing else; environments apart by a delimiter or a line
+break, blanks before an entry no part of it, all others of its name or value. What submit files
+allow on top of this is the submit room's business.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from collections.abc import Iterable, Mapping
 from kettle.errors import LanguageError
 
 _BLANKS = " \t\r\n"
+_OLD_WORD = re.compile(r"[^ \t\r\n]+")
 _QUOTED = re.compile(r"[ \t\r\n']+")
 
 
@@ -53,7 +55,7 @@ def parse_arguments(new: str | None, old: str | None) -> list[str]:
     """Return the arguments of a job; the new syntax wins where both are there."""
     if new is not None:
         return split_new_syntax(new)
-    return (old or "").split()
+    return _OLD_WORD.findall(old or "")
 
 
 def parse_environment(new: str | None, old: str | None, delimiter: str = ";") -> dict[str, str]:
@@ -61,13 +63,14 @@ def parse_environment(new: str | None, old: str | None, delimiter: str = ";") ->
     if new is not None:
         entries = split_new_syntax(new)
     else:
-        entries = [e for e in (old or "").split(delimiter or ";") if e.strip()]
+        lines = (old or "").replace(delimiter or ";", "\n").split("\n")
+        entries = list(filter(None, (line.lstrip(_BLANKS) for line in lines)))
     found: dict[str, str] = {}
     for entry in entries:
         name, equals, value = entry.partition("=")
-        if not equals or not name.strip():
+        if not equals or not name:
             raise LanguageError(f"environment entry {entry!r} has no name and value")
-        found[name.strip() if new is None else name] = value
+        found[name] = value
     return found
 
 

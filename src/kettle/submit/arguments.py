@@ -13,6 +13,7 @@ import re
 from typing import TYPE_CHECKING
 
 from kettle.errors import SubmitError
+from kettle.octets import BLANKS
 from kettle.patterns import late_pattern
 
 if TYPE_CHECKING:
@@ -25,14 +26,13 @@ OLD_DELIMITER = ";"
 _DELIMITERS = frozenset("!#$%&*+,-/:;<>?@^`|~\x1f")
 # What parts words in both syntaxes; around the outer quotes there is more white space.
 _BLANKS = " \t\r\n"
-_SPACE = _BLANKS + "\v\f"
 TO_QUOTE = late_pattern(r"[ \t\r\n']+")
 OLD_WORD = late_pattern(r"[^ \t\r\n]+")
 
 
 def is_new_syntax(text: str) -> bool:
     """Tell whether a text is in the new syntax."""
-    return text.lstrip(_SPACE).startswith('"')
+    return text.lstrip(BLANKS).startswith('"')
 
 
 def require_new_syntax(text: str, what: str = "double-quoted input string") -> None:
@@ -43,9 +43,9 @@ def require_new_syntax(text: str, what: str = "double-quoted input string") -> N
 
 def strip_outer_quotes(text: str) -> str:
     """Return the inside of a text in the new syntax; raise SubmitError."""
-    text = text.lstrip(_SPACE)
+    text = text.lstrip(BLANKS)
     end = text.find('"', 1)
-    if end > 0 and not text[end + 1 :].strip(_SPACE):
+    if end > 0 and not text[end + 1 :].strip(BLANKS):
         # Most texts have no quotes inside.
         return text[1:end]
     inner = []
@@ -57,7 +57,7 @@ def strip_outer_quotes(text: str) -> str:
         elif text[position + 1 : position + 2] == '"':
             inner.append('"')
             position += 2
-        elif text[position + 1 :].strip(_SPACE):
+        elif text[position + 1 :].strip(BLANKS):
             raise SubmitError(
                 "Unexpected characters following double-quote.  Did you forget to escape the "
                 "double-quote by repeating it?  Here is the quote and trailing characters: "
@@ -155,7 +155,7 @@ def read_environment(environment: str | None, env: str | None, delimiter: str) -
     """
     if environment is not None:
         return pairs(split_new(environment))
-    return pairs(_entries((env or "").split(delimiter)))
+    return pairs(_entries((env or "").replace(delimiter, "\n").split("\n")))
 
 
 def parse_environment(text: str) -> dict[str, str]:
@@ -166,8 +166,7 @@ def parse_environment(text: str) -> dict[str, str]:
     if is_new_syntax(text):
         return pairs(split_new(strip_outer_quotes(text)))
     delimiter = text[:1] if text[:1] in _DELIMITERS else OLD_DELIMITER
-    entries = re.split(f"[{re.escape(delimiter)}\n]", text.removeprefix(delimiter))
-    return pairs(_entries(entries))
+    return pairs(_entries(text.removeprefix(delimiter).replace(delimiter, "\n").split("\n")))
 
 
 def _entries(parts: Iterable[str]) -> Iterable[str]:

@@ -20,6 +20,7 @@ from kettle.config.odd_lines import find_odd_lines
 from kettle.config.remarks import innermost, sentence
 from kettle.errors import ClassAdSyntaxError, ConfigError, Remark, StatementError, SubmitError
 from kettle.nearest import Nearest
+from kettle.octets import BLANKS
 from kettle.patterns import late_pattern
 from kettle.structs import Struct, field
 from kettle.submit import registry
@@ -236,7 +237,7 @@ def _fault(submission: Submission, error: SubmitError) -> Finding:
 def _drawn(submission: Submission, variable: Variable) -> str:
     """Return where an expression does not parse; empty if it does."""
     try:
-        parse_expression(submission.macros.expand(variable.text).strip())
+        parse_expression(submission.macros.expand(variable.text).strip(BLANKS))
     except ClassAdSyntaxError as error:
         return point_at(error, " " * 11)
     except ConfigError:

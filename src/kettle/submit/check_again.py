@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable
 
 from kettle.config.finding import ERROR, Finding, order_findings
+from kettle.octets import BLANKS
 from kettle.patterns import late_pattern
 from kettle.submit.build import Submission
 from kettle.submit.check import Report, check_submission
@@ -67,13 +68,15 @@ def without_statement(text: str, line: int) -> str:
     if not 1 <= line <= len(lines):
         return text
     first = last = line - 1
-    while first and lines[first - 1].rstrip().endswith("\\"):
+    while first and lines[first - 1].rstrip(BLANKS).endswith("\\"):
         first -= 1
-    while last + 1 < len(lines) and lines[last].rstrip().endswith("\\"):
+    while last + 1 < len(lines) and lines[last].rstrip(BLANKS).endswith("\\"):
         last += 1
     opened = _HERE_DOCUMENT.search(lines[last])
     if opened is not None:
         end = f"@{opened[1]}"
-        last = next((at for at in range(last + 1, len(lines)) if lines[at].strip() == end), last)
+        last = next(
+            (at for at in range(last + 1, len(lines)) if lines[at].strip(BLANKS) == end), last
+        )
     lines[first : last + 1] = [""] * (last + 1 - first)
     return "\n".join(lines)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 from kettle.attributes.codes import JobUniverse
 from kettle.config.macro_search import MacroSearch
 from kettle.errors import SubmitError
+from kettle.octets import BLANKS
 from kettle.submit.registry import known_names
 from kettle.submit.tables import UNIT_SEPARATOR
 
@@ -183,7 +184,8 @@ def _written(name: str, text: str) -> str:
     """
     lines = text.split("\n")
     if text.endswith("\\") or (
-        len(lines) > 1 and any(line.strip() == "@end" or line.endswith("\\") for line in lines)
+        len(lines) > 1
+        and any(line.strip(BLANKS) == "@end" or line.endswith("\\") for line in lines)
     ):
         raise SubmitError(
             f"jobs that are made later cannot have {name} with a backslash at its end, or a line "

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from kettle.attributes.codes import LINE_END
 from kettle.classad.text import quote_old
 from kettle.errors import ClassAdSyntaxError, SubmitError
+from kettle.octets import BLANKS
 from kettle.patterns import late_pattern
 from kettle.submit.job import JobBuilder, evaluate, mentioned_names
 from kettle.submit.literals import normalize
@@ -65,16 +66,16 @@ def _read_sequence(
     """Return the numbers at the beginning and the expression after them, empty for none."""
     told = told or command
     numbers: list[int] = []
-    rest, bare = text.strip(), ""
+    rest, bare = text.strip(BLANKS), ""
     while rest:
         head, _, tail = rest.partition(",")
-        size = parse_size(head.strip(), retry.unit)
+        size = parse_size(head.strip(BLANKS), retry.unit)
         if size is None:
             break
-        if missing_unit(head.strip()):
+        if missing_unit(head.strip(BLANKS)):
             bare = bare or rest
         numbers.append(size)
-        rest = tail.strip()
+        rest = tail.strip(BLANKS)
     if rest:
         try:
             rest = normalize(rest)
@@ -174,7 +175,7 @@ def set_evict_checks(job: JobBuilder) -> None:
                 f"on_evict_checks = {name[:80]} is invalid. A name has letters, digits and _",
                 command="on_evict_checks",
             )
-        lines = [line.strip() for line in body.split("\n")]
+        lines = [line.strip(BLANKS) for line in body.split("\n")]
         lines = [line for line in lines if line and not line.startswith("#")]
         job.evict_changes += (name,)
         job.set_text(f"TransformBody_{name}", quote_old(LINE_END.join(lines)))

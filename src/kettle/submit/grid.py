@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kettle.attributes.codes import JobUniverse
 from kettle.errors import SubmitError
+from kettle.octets import BLANKS
 from kettle.submit.job import JobBuilder, strip_quotes
 from kettle.submit.notices import ERROR_MARK
 
@@ -159,7 +160,7 @@ def _set_volumes(job: JobBuilder) -> None:
 
 def has_fields(text: str, least: int, most: int) -> bool:
     """Tell whether each of a list's parts has so many fields between colons."""
-    parts = [part for part in text.split(",") if part.strip()]
+    parts = [part for part in text.split(",") if part.strip(BLANKS)]
     return bool(parts) and all(least <= part.count(":") + 1 <= most for part in parts)
 
 

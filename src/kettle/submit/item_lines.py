@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import overload
 
 from kettle.errors import ChangedError
+from kettle.octets import BLANKS
 
 # Limit: the items that a schedd takes for one cluster whose jobs it makes later, and their bytes:
 # they are gone through before its first job is made, and lie in SPOOL as long as it is there.
@@ -20,8 +21,6 @@ MOST_ITEM_BYTES = 1 << 30
 # Limit: bytes of one item, which is read whole: no job could hold more (`schedd.queue.ad_sizes`).
 MOST_ROW_BYTES = 4 * 1024 * 1024
 
-# White space without the separator of units, which Python counts as white space.
-BLANKS = " \t\r\n\v\f"
 # A place is remembered at the first line that begins behind so many bytes, and so many, or one
 # line, are read at a time.
 _APART_BYTES = 16 * 1024

@@ -15,6 +15,7 @@ from kettle.classad.parser import is_plain
 from kettle.classad.text import LONG_FORMULA, is_long_formula, quote_old
 from kettle.digits import MAX_INTEGER, MIN_INTEGER, whole
 from kettle.errors import ClassAdSyntaxError, SubmitError
+from kettle.octets import BLANKS
 from kettle.patterns import late_pattern
 from kettle.submit.literals import asked_names, normalize
 from kettle.submit.notices import ERROR_MARK, WARNING_MARK, Notice
@@ -429,7 +430,7 @@ def leading_number(text: str, bits: int = 0) -> int | None:
 
     Blanks before it do not count.
     """
-    digits = _DIGITS.match(text.lstrip())
+    digits = _DIGITS.match(text.lstrip(BLANKS))
     if digits is None:
         return None
     number = whole(digits.group())
@@ -449,12 +450,12 @@ def literal_number(text: str) -> float | None:
 
 def split_at_commas(text: str) -> list[str]:
     """Split at commas, without white space around and without empty parts."""
-    return [part.strip() for part in text.split(",") if part.strip()]
+    return [part.strip(BLANKS) for part in text.split(",") if part.strip(BLANKS)]
 
 
 def strip_quotes(text: str) -> str:
     """Remove blanks and then one pair of double quotes around a text."""
-    return unquoted(text.strip())
+    return unquoted(text.strip(BLANKS))
 
 
 def unquoted(text: str) -> str:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from kettle.attributes.codes import JobUniverse
 from kettle.classad.text import one_line
 from kettle.errors import ConfigError, SubmitError
+from kettle.octets import BLANKS
 from kettle.submit.build import JobPlan, read_submission
 from kettle.submit.steps import Step, all_steps, with_followers
 from kettle.submit.taken import take_each
@@ -176,7 +177,7 @@ def _run(run: Callable[[JobBuilder], None], fields: dict[str, object], job: JobB
 
 
 def _with_background(digest: str, cluster: ClassAd) -> str:
-    said = {line.partition("=")[0].strip().lower() for line in digest.split("\n")}
+    said = {line.partition("=")[0].strip(BLANKS).lower() for line in digest.split("\n")}
     lines = []
     for command, attribute in _BACKGROUND:
         value = cluster.string(attribute)

@@ -6,6 +6,7 @@ from kettle.attributes.codes import HoldReasonCode, JobUniverse, Notification
 from kettle.classad import parse_expression
 from kettle.classad.nodes import AttributeReference, Literal, Parentheses, Selection, children
 from kettle.errors import ClassAdSyntaxError, SubmitError
+from kettle.octets import BLANKS
 from kettle.patterns import late_pattern
 from kettle.submit.job import JobBuilder, literal_number, whole_number
 from kettle.submit.literals import normalize
@@ -142,7 +143,7 @@ def _long_enough(job: JobBuilder, text: str) -> str:
     Compat: so has each job, where the reference takes from the second on what they say
     (test_each_job_has_a_lease_that_is_long_enough).
     """
-    seconds = literal_number(text.strip())
+    seconds = literal_number(text.strip(BLANKS))
     if seconds is None or not 1 <= seconds < _SURELY_LONG:
         return text
     from kettle.policy.lease import SHORTEST_SECONDS  # few leases are so short

@@ -10,9 +10,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 from kettle.config.sources import split_command
+from kettle.octets import BLANKS
 from kettle.patterns import late_pattern
 from kettle.structs import Struct, field
-from kettle.submit.item_lines import BLANKS, join_continued, split_lines
+from kettle.submit.item_lines import join_continued, split_lines
 from kettle.submit.queue_words import MOST_JOBS, SEPARATORS, read_words
 from kettle.submit.tables import UNIT_SEPARATOR
 
@@ -277,7 +278,7 @@ def _read_items(rest: str, reader: Reader, sources: SubmitSources) -> Sequence[s
             # As in the reference: what is named by a macro of nothing has no items.
             return []
         elif rest.endswith("|"):
-            text = sources.run_command(split_command(rest[:-1].strip()))[1]
+            text = sources.run_command(split_command(rest[:-1].strip(BLANKS)))[1]
         else:
             return sources.read_items(rest)
     except (OSError, ValueError) as error:

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 from kettle.config.knob import parse_integer, parse_real
 from kettle.digits import whole
+from kettle.octets import BLANKS
 from kettle.patterns import late_pattern
 from kettle.structs import Struct, field
-from kettle.submit.item_lines import BLANKS
 from kettle.submit.tables import Table, read_options
 
 if TYPE_CHECKING:

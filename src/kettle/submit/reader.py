@@ -14,6 +14,7 @@ from kettle.config.conditions import Branches
 from kettle.config.lines import LineReader
 from kettle.config.reader import DEEPEST_INCLUDE, KEYWORDS, Place, StatementReader, Trouble
 from kettle.errors import ConfigError, Form, Remark, StatementError
+from kettle.octets import BLANKS
 from kettle.patterns import late_pattern
 from kettle.structs import Struct
 from kettle.submit.notices import ERROR_MARK
@@ -23,12 +24,14 @@ if TYPE_CHECKING:
     from kettle.submit.matching import MatchRules
     from kettle.submit.sources import SubmitSources
 
-QUEUE = late_pattern(r"(?:queue|iterate)(?:\s+(.*))?$", re.IGNORECASE | re.DOTALL)
-OWN_ATTRIBUTE = late_pattern(r"([+-])([^\s=:@]*)\s*=\s*(.*)$", re.DOTALL)
+QUEUE = late_pattern(r"(?:queue|iterate)(?:\s+(.*))?$", re.IGNORECASE | re.DOTALL | re.ASCII)
+OWN_ATTRIBUTE = late_pattern(r"([+-])([^\s=:@]*)\s*=\s*(.*)$", re.DOTALL | re.ASCII)
 BARE = late_pattern(
-    r"(?!(?:include|use|if|elif|else)\b)([A-Za-z_][\w.]*)\s+([^=:@]+)", re.IGNORECASE
+    r"(?!(?:include|use|if|elif|else)\b)([A-Za-z_][\w.]*)\s+([^=:@]+)",
+    re.IGNORECASE | re.ASCII,
 )
 # What of `@=`, `+=` and `+&&=` is in front of the equals sign.
+BLANK = late_pattern(r"\s", re.ASCII)
 JOINER = late_pattern(r"(@|\+[,;|&*]{0,2})$")
 ATTRIBUTE_NAME = late_pattern(r"[A-Za-z_][A-Za-z0-9_.]*")
 
@@ -89,10 +92,10 @@ class SubmitReader(StatementReader):
         """Carry out the statements of the command line; raise SubmitError."""
         appended, self.appended = self.appended, ()
         for line in appended:
-            bare = BARE.fullmatch(line.strip())
+            bare = BARE.fullmatch(line.strip(BLANKS))
             try:
                 # Compat: the command line need not write the equals sign (test_condor_submit.py).
-                text = f"{bare.group(1)} = {bare.group(2)}" if bare else line.strip()
+                text = f"{bare.group(1)} = {bare.group(2)}" if bare else line.strip(BLANKS)
                 self.read_statement(text, self.lines, self.place)
             except Trouble as trouble:
                 raise self.parse_error(trouble.tail, trouble.before, trouble.hint) from None
@@ -138,7 +141,7 @@ class SubmitReader(StatementReader):
     def _setting(self, name: str, other: str) -> str | None:
         """Return the text of a macro, of its other name where the description has none of it."""
         raw = self.macros.raw(name if self.macros.is_set(name) else other)
-        return None if raw is None else self.macros.expand(raw).strip()
+        return None if raw is None else self.macros.expand(raw).strip(BLANKS)
 
     def extra_data(self) -> StatementError | None:
         """Return the error for what follows a queue statement, None if nothing does."""
@@ -158,7 +161,7 @@ class SubmitReader(StatementReader):
                 # (test_a_name_that_no_attribute_can_have_is_refused).
                 if name and not ATTRIBUTE_NAME.fullmatch(name):
                     raise Trouble(hint=f"{name} is no attribute name")
-                text = value.strip() if sign == "+" else "undefined"
+                text = value.strip(BLANKS) if sign == "+" else "undefined"
                 self.table.assign(f"MY.{name}", text, place.origin(lines.number))
                 return
             if ":" in line and "@" not in line:
@@ -168,8 +171,8 @@ class SubmitReader(StatementReader):
         colon, equals = line.find(":"), line.find("=")
         if 0 <= colon < equals or (equals < 0 <= colon):
             raise self._colon(line, lines, place)
-        name = JOINER.sub("", line[:equals]).strip()
-        if equals > 0 and len(name.split()) > 1 and "$" not in name:
+        name = JOINER.sub("", line[:equals]).strip(BLANKS)
+        if equals > 0 and BLANK.search(name) and "$" not in name:
             # A configuration takes the first word then; a submit description does not.
             raise Trouble(hint=f'"{name}" is no name: there is a blank in it')
         super().assign(line, lines, place)
@@ -188,11 +191,11 @@ class SubmitReader(StatementReader):
         The templates are the configuration's (SUBMIT_TEMPLATE_<name>), the modes those of matching.
         """
         before, colon, items = rest.partition(":")
-        items, category = items.strip(), before.strip()
+        items, category = items.strip(BLANKS), before.strip(BLANKS)
         if not colon:
             raise Trouble(hint="use needs a colon: use template : NAME")
         # Without a blank before the colon the reference shows the whole line instead.
-        shown = self.table.expand(rest.strip()) if before[-1:].strip() else category
+        shown = self.table.expand(rest.strip(BLANKS)) if before[-1:].strip(BLANKS) else category
         where = self._at(place, number, f"at use {shown}:{items}")
         if category.lower() not in {"template", "strict"}:
             raise Trouble(where)
@@ -242,7 +245,7 @@ def _behind(remark: Remark) -> Remark:
         return remark
     from kettle.config.remarks import render  # for those alone whose templates are wrong
 
-    return Remark(render(remark).lstrip(), form=Form.BEHIND)
+    return Remark(render(remark).lstrip(BLANKS), form=Form.BEHIND)
 
 
 def at_queue(line: int) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from kettle.errors import ConfigError
 from kettle.nearest import LOOSE, nearest_of
+from kettle.octets import BLANKS
 from kettle.submit import grid, policy, program, registry, transfer
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ def words_of(row: Command) -> tuple[str, ...]:
 
 def _expanded(variable: Variable, macros: SubmitMacros) -> str:
     try:
-        return macros.expand(variable.text).strip() if "$" in variable.text else variable.text
+        return macros.expand(variable.text).strip(BLANKS) if "$" in variable.text else variable.text
     except ConfigError:
         return variable.text
 

@@ -11,6 +11,7 @@ from kettle.classad.nodes import Binary, Conditional
 from kettle.classad.parser import is_plain
 from kettle.digits import MAX_32, whole
 from kettle.errors import ClassAdSyntaxError, SubmitError
+from kettle.octets import BLANKS
 from kettle.patterns import late_pattern
 from kettle.submit import evictions
 from kettle.submit.job import JobBuilder, literal_number, mentioned_names
@@ -181,14 +182,14 @@ def _set_size(job: JobBuilder, retry: evictions.Retry, text: str | None, said: s
     if text is None or text.lower() == "undefined":
         return None
     first, _, then = text.partition(",")
-    size = parse_size(first.strip(), retry.unit)
+    size = parse_size(first.strip(BLANKS), retry.unit)
     if size is None:
         job.set_expression(retry.attribute, text)
         return None
-    if missing_unit(first.strip()):
+    if missing_unit(first.strip(BLANKS)):
         job.want_units(said.partition("=")[0], said, before="\n")
     job.set_integer(retry.attribute, size)
-    return then.strip()
+    return then.strip(BLANKS)
 
 
 def set_gpus(job: JobBuilder) -> None:

@@ -13,6 +13,7 @@ from kettle.classad import UNDEFINED
 from kettle.classad.text import equals, quote_operand
 from kettle.digits import whole
 from kettle.errors import SubmitError
+from kettle.octets import BLANKS
 from kettle.patterns import late_pattern
 from kettle.submit import policy, transfer
 from kettle.submit.job import JobBuilder, evaluate, mentioned_names, split_at_commas, unquoted
@@ -261,7 +262,7 @@ def _cuda(job: JobBuilder) -> list[str]:
     text = job.param("cuda_version")
     if text is None or job.forced.get("CUDAVersion") is not None:
         return []
-    match = CUDA_VERSION.fullmatch(text.lstrip())
+    match = CUDA_VERSION.fullmatch(text.lstrip(BLANKS))
     if match is None:
         raise SubmitError(
             "cuda_version must be of the form 'x' or 'x.y', where x and y are positive integers."

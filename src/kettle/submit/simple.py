@@ -12,6 +12,7 @@ from functools import cache, partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from kettle.errors import SubmitError
+from kettle.octets import BLANKS
 from kettle.submit.commands.command import MIDDLE
 from kettle.submit.job import JobBuilder, leading_number, strip_quotes
 from kettle.submit.registry import simple_commands
@@ -136,7 +137,7 @@ def _set_list(job: JobBuilder, command: Command, text: str) -> None:
 
 def _set_comma_list(job: JobBuilder, command: Command, text: str) -> None:
     # Blanks belong to what is listed.
-    items = (item.strip() for item in text.split(","))
+    items = (item.strip(BLANKS) for item in text.split(","))
     job.set_string(command.attribute, ",".join(item for item in items if item))
 
 

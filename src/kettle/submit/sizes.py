@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from kettle.digits import MIN_INTEGER
+from kettle.octets import BLANKS
 from kettle.patterns import late_pattern
 
 SIZE = late_pattern(r"(?=[-+]?\d|\.)([-+]?\d*)(?:\.(\d*))?\s*(?:([KMGT])B?)?", re.IGNORECASE)
@@ -42,4 +43,4 @@ def missing_unit(text: str) -> bool:
 
 
 def _read(text: str) -> re.Match[str] | None:
-    return SIZE.fullmatch(text.strip()) if len(text) <= LONGEST else None
+    return SIZE.fullmatch(text.strip(BLANKS)) if len(text) <= LONGEST else None

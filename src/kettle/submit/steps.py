@@ -7,6 +7,7 @@ from functools import cache, partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from kettle.errors import SubmitError
+from kettle.octets import BLANKS
 from kettle.submit import (
     evictions,
     grid,
@@ -104,7 +105,7 @@ def _force(job: JobBuilder, variable: Variable) -> None:
     variable.used = True
     name = variable.name[3:]
     job.note(variable.name)
-    text = job.expand(variable.text).strip()
+    text = job.expand(variable.text).strip(BLANKS)
     if name.upper() in OWN_NUMBERS:
         # The queue gives a job its numbers; what a description says of them counts for nothing.
         return

@@ -6,6 +6,7 @@ import re
 
 from kettle.attributes.codes import JobUniverse
 from kettle.errors import SubmitError
+from kettle.octets import BLANKS
 from kettle.patterns import late_pattern
 from kettle.submit.job import JobBuilder, evaluate, split_at_commas, strip_quotes
 from kettle.submit.notices import ERROR_MARK
@@ -274,12 +275,12 @@ def plugin_methods(plugins: str, names: list[str], remaps: str) -> list[str]:
     as the first URL of it has it, in capitals or not.
     """
     own = {
-        method.strip().lower()
+        method.strip(BLANKS).lower()
         for part in plugins.split(";")
         if "=" in part
         for method in part.partition("=")[0].split(",")
     }
-    names = [*names, *(part.partition("=")[2].strip() for part in remaps.split(";"))]
+    names = [*names, *(part.partition("=")[2].strip(BLANKS) for part in remaps.split(";"))]
     found: dict[str, str] = {}
     for match in filter(None, map(URL.match, names)):
         found.setdefault(match.group(1).lower(), match.group(1))
@@ -365,7 +366,7 @@ def refuse_services(job: JobBuilder) -> None:
     Compat: the reference asks a credd for them, before it looks at the jobs; there is none here to
     ask (test_oauth_services_are_refused_before_anything_is_queued).
     """
-    if (job.param("use_oauth_services") or "").strip():
+    if (job.param("use_oauth_services") or "").strip(BLANKS):
         raise SubmitError(
             "use_oauth_services needs a credd, and no credd can be asked for tokens here"
         )

@@ -7,7 +7,7 @@ import re
 from kettle.attributes.codes import JobUniverse
 from kettle.digits import whole
 from kettle.errors import SubmitError
-from kettle.octets import to_bytes
+from kettle.octets import BLANKS, to_bytes
 from kettle.submit.job import JobBuilder, leading_number, split_at_commas, strip_quotes, unquoted
 from kettle.submit.program import NAMES, name_program
 from kettle.submit.transfer import URL
@@ -107,7 +107,7 @@ def _set_services(job: JobBuilder) -> None:
 
 
 def _set_image(job: JobBuilder, image: str) -> None:
-    if not image.strip() or image.startswith(NO_IMAGES):
+    if not image.strip(BLANKS) or image.startswith(NO_IMAGES):
         raise SubmitError(f"'{image}' is not a valid container image")
     if image.startswith("docker:"):
         kind, clause = KINDS[0]

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from kettle.attributes.codes import JobUniverse
 from kettle.errors import SubmitError
+from kettle.octets import BLANKS
 from kettle.submit import arguments
 from kettle.submit.job import JobBuilder
 
@@ -116,7 +117,7 @@ def set_words(job: JobBuilder, commands: WordCommands) -> bool:
         if arguments.is_new_syntax(text):
             words = arguments.split_new(arguments.strip_outer_quotes(text))
             job.set_string(commands.new_attribute, arguments.join_new(words))
-        elif text.strip() or commands is PROGRAM:
+        elif text.strip(BLANKS) or commands is PROGRAM:
             job.set_string(commands.old_attribute, arguments.parse_old_arguments(text))
     except SubmitError as error:
         raise SubmitError(

@@ -65,6 +65,12 @@ def test_both_environment_syntaxes() -> None:
     assert parse_environment(None, "A=1|B=2", "|") == {"A": "1", "B": "2"}
 
 
+def test_old_syntax_is_parted_at_cs_blanks_and_nothing_else_is_taken_away() -> None:
+    assert parse_arguments(None, " a\vb\t\u00a0c\x1c\r\n") == ["a\vb", "\u00a0c\x1c"]
+    old = " \tA =b ; ;\u00a0C=d\nE= e"
+    assert parse_environment(None, old) == {"A ": "b ", "\u00a0C": "d", "E": " e"}
+
+
 def test_a_transferred_program_runs_from_the_scratch_directory() -> None:
     made = plan(job(Arguments="1 'two words'"))
     assert made.argv == ("/x/dir_7/scratch/run.sh", "1", "two words")

@@ -17,9 +17,9 @@ from kettle.config.lines import LineReader
 from kettle.config.origin import Origin
 from kettle.config.reader import IDENTIFIER
 from kettle.errors import ConfigError, StatementError, SubmitError
+from kettle.octets import BLANKS
 from kettle.submit.build import make_macros
 from kettle.submit.extended import read_templates
-from kettle.submit.item_lines import BLANKS
 from kettle.submit.macros import SubmitMacros, Variable
 from kettle.submit.queue_statement import QueueStatement, parse_queue
 from kettle.submit.queue_words import KEYWORD, KEYWORDS, split_left

@@ -53,7 +53,8 @@ class SystemSources:
 
     def read_text(self, path: str) -> str:
         """Return the text of a file; bytes that are not UTF-8 survive as surrogates."""
-        return read_text(path)
+        # A carriage return ends no line: what stands before a line's end is a blank like another.
+        return read_text(path, newline="\n")
 
     def write_text(self, path: str, text: str) -> None:
         """Write a file anew, in one step."""

@@ -7,6 +7,7 @@ until the memory is full helps nobody. Loaded by every tool, so that it imports 
 from __future__ import annotations
 
 import errno
+import io
 import os
 import stat
 from typing import Protocol
@@ -28,13 +29,15 @@ class Readable(Protocol):
         """Return at most so many characters, none at the end."""
 
 
-def read_text(path: str, *, limit: int = LARGEST_TEXT, errors: str = AS_IS) -> str:
-    """Return the text of a file, line ends as `open` reads them; bytes that are no UTF-8 survive.
+def read_text(
+    path: str, *, limit: int = LARGEST_TEXT, errors: str = AS_IS, newline: str | None = None
+) -> str:
+    """Return the text of a file; bytes that are no UTF-8 survive.
 
-    `limit` is in bytes, for a pipe in characters. Raises OSError, of EFBIG for a text that is
-    larger, and as `errors` says UnicodeDecodeError.
+    `limit` is in bytes, for a pipe in characters; `newline` and `errors` are those of `open`.
+    Raises OSError, of EFBIG for a text that is larger, and as `errors` says UnicodeDecodeError.
     """
-    with open(path, encoding="utf-8", errors=errors) as file:
+    with open(path, encoding="utf-8", errors=errors, newline=newline) as file:
         return read_stream(file, path, limit=_bound(file.fileno(), path, limit))
 
 
@@ -48,8 +51,15 @@ def read_bytes(path: str | os.PathLike[str], *, limit: int = LARGEST_TEXT) -> by
     return data
 
 
-def read_stream(stream: Readable, name: str, *, limit: int = LARGEST_TEXT) -> str:
-    """Return the rest of a stream; OSError of EFBIG if that is more than so many characters."""
+def read_stream(
+    stream: Readable, name: str, *, limit: int = LARGEST_TEXT, newline: str | None = None
+) -> str:
+    """Return the rest of a stream; OSError of EFBIG if that is more than so many characters.
+
+    `newline` is that of `open`, for a stream of which nothing has been read.
+    """
+    if newline is not None and isinstance(stream, io.TextIOWrapper):
+        stream.reconfigure(newline=newline)
     text = stream.read(limit + 1)
     if len(text) > limit:
         raise _too_large(limit, name)

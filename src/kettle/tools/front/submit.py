@@ -98,7 +98,9 @@ def read_config(given: str | None, environment: Mapping[str, str]) -> Config:
 def read_description(name: str, streams: Streams) -> str:
     """Return the description; NotFoundError if it cannot be read."""
     try:
-        return read_stream(streams.stdin, name) if name == "-" else read_text(name)
+        if name == "-":
+            return read_stream(streams.stdin, name, newline="\n")
+        return read_text(name, newline="\n")
     except OSError as error:
         raise NotFoundError(f"{name} cannot be read: {error.strerror}") from None
 

@@ -391,9 +391,9 @@ def read_description(request: Request, streams: Streams) -> str | None:
         # The command line says all of it.
         return ""
     if request.file in ("", "-"):
-        return read_stream(streams.stdin, "(stdin)")
+        return read_stream(streams.stdin, "(stdin)", newline="\n")
     try:
-        return read_text(request.file)
+        return read_text(request.file, newline="\n")
     except OSError as error:
         streams.stderr.write(
             f"\nERROR: Failed to open command file ({request.file}) ({error.strerror})\n"

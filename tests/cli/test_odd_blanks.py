@@ -1,0 +1,111 @@
+"""What is a blank and what ends a line: C's white space, and a line feed alone (recorded).
+
+A carriage return inside a line is a blank, at its end it is none of the value; the no-break space,
+its kin and the separators of records are letters like others.
+"""
+
+from __future__ import annotations
+
+import io
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from kettle.tools.programs import Streams, load_tool
+
+NO_BREAK = "\u00a0"
+
+
+def dry_run(tmp_path: Path, lines: str) -> str:
+    """Return what `condor_submit -dry-run` says of a description, bytes as they are."""
+    file = tmp_path / "job.sub"
+    file.write_bytes(f"executable = /bin/true\n{lines}\n".encode())
+    out = io.StringIO()
+    environment = {"CONDOR_CONFIG": "ONLY_ENV", "PATH": "/bin"}
+    argv = ["condor_submit", "-dry-run", "-", str(file)]
+    load_tool("condor_submit")(argv, environment, Streams(io.StringIO(), out, out))
+    return out.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ('My.X = "a\rb"', 'X="a\rb"\n'),
+        ("arguments = a\rb c", 'Args="a b c"\n'),
+        ("arguments = a b\r\r", 'Args="a b"\n'),
+        ("arguments\r = a", 'Args="a"\n'),
+        ("# c\rarguments = q", 'Arguments=""\n'),
+        ("arguments = a\\\rb", 'Args="a\\ b"\n'),
+        (f"environment = {NO_BREAK}A=b", f'Environment="{NO_BREAK}A=b"\n'),
+        (f"env = A=b{NO_BREAK}", f'Env="A=b{NO_BREAK}"\n'),
+        ("arguments = \x1ca \x1d", 'Args="\x1ca \x1d"\n'),
+        ("output = \vo\f", 'Out="o"\n'),
+        (f"output = {NO_BREAK}o\u2003", f'Out="{NO_BREAK}o\u2003"\n'),
+        (f"My.X = {NO_BREAK}5", "ERROR: Parse error in expression: "),
+        (f"{NO_BREAK}arguments = a", f"Illegal Identifier: <{NO_BREAK}arguments>"),
+        ("request_memory = \u200320", "ERROR: Parse error in expression: "),
+        ("priority \x1f= 3", "ERROR: on Line 2 of "),
+        (f"if{NO_BREAK} defined a\nendif", "ERROR: on Line 2 of "),
+    ],
+)
+def test_a_description_has_cs_blanks(tmp_path: Path, line: str, said: str) -> None:
+    assert said in dry_run(tmp_path, f"{line}\nqueue")
+
+
+@pytest.mark.parametrize("count", ["\u20032", "2\u2028", "\uff12", "1_0"])
+def test_a_count_has_cs_digits_and_blanks(tmp_path: Path, count: str) -> None:
+    assert "Invalid Queue count expression" in dry_run(tmp_path, f"queue {count}")
+
+
+def test_a_here_document_without_an_end_is_told_in_the_words_of_its_language(
+    tmp_path: Path,
+) -> None:
+    said = dry_run(tmp_path, "A @=e\nx\nqueue")
+    assert f"\nSubmit:-1:Found end-of-file while scanning for '@e' in {tmp_path}/job.sub\n" in said
+
+
+def test_a_description_on_standard_input_has_the_same_lines() -> None:
+    text = b"executable = /bin/true\r\narguments = a\rb\r\nqueue\r\n"
+    code = "from kettle.tools.programs import run_program; exit(run_program('condor_submit'))"
+    done = subprocess.run(
+        [sys.executable, "-c", code, "-dry-run", "-", "-"],
+        input=text,
+        env={"CONDOR_CONFIG": "ONLY_ENV", "PATH": "/bin", "PYTHONPATH": ":".join(sys.path)},
+        capture_output=True,
+        check=False,
+    )
+    assert b'Args="a b"\n' in done.stdout, done
+
+
+def config_val(tmp_path: Path, text: str, name: str) -> str:
+    file = tmp_path / "config"
+    file.write_bytes(text.encode())
+    out = io.StringIO()
+    environment = {"CONDOR_CONFIG": str(file)}
+    load_tool("condor_config_val")(
+        ["condor_config_val", name], environment, Streams(io.StringIO(), out, out)
+    )
+    return out.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("A = a\rb\r\n", "a\rb\n"),
+        (f"A = {NO_BREAK}a\x1c\n", f"{NO_BREAK}a\x1c\n"),
+        (f"A{NO_BREAK} = a\n", f"Illegal Identifier: <A{NO_BREAK}>"),
+        (f"if{NO_BREAK} defined A\nendif\n", "Configuration Error Line 1"),
+        (f"use ROLE :{NO_BREAK} Personal\n", "Configuration Error Line 1"),
+        ("include \x85ifexist : /none\n", "unexpected keyword(s) '\x85ifexist' after include"),
+    ],
+)
+def test_a_configuration_has_cs_blanks(tmp_path: Path, text: str, said: str) -> None:
+    assert said in config_val(tmp_path, text, "A")
+
+
+def test_what_need_not_be_there_is_not_told_of(tmp_path: Path) -> None:
+    said = config_val(tmp_path, "include ifexist : /none/there\nb\x85 = 2\n", "A")
+    assert "Illegal Identifier" in said
+    assert "/none/there" not in said
