@@ -10,7 +10,7 @@ set any (`policy/job_words.py`).
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from kettle.named_tuples import NamedTuple
 
 # What stands where there is no group.
 NO_GROUP = "<none>"

@@ -9,9 +9,10 @@ import datetime as _datetime
 import math
 import re
 from collections.abc import Callable
-from typing import Final, NamedTuple
+from typing import Final
 
 from kettle.digits import MAX_32, saturate_32, wrap_32
+from kettle.named_tuples import NamedTuple
 from kettle.patterns import late_pattern
 
 _EPOCH: Final = _datetime.date(1970, 1, 1).toordinal()

@@ -7,12 +7,13 @@ at texts that people write tells them of it before.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final, NamedTuple
+from typing import Final
 
 from kettle.classad.functions.library import find_function, function_names
 from kettle.classad.functions.regex import compile_pattern
 from kettle.classad.nodes import AdNode, Call, Literal, children
 from kettle.classad.values import Expr
+from kettle.named_tuples import NamedTuple
 from kettle.nearest import nearest_of
 
 # Functions whose first argument is a pattern.

@@ -6,7 +6,7 @@ sums, products and logic gathered on the left. Source: vectors/classad/flatten.j
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Final
 
 from kettle.classad.ad import ClassAd, to_expression
 from kettle.classad.compile import evaluate_lazily
@@ -30,6 +30,7 @@ from kettle.classad.operators import truth
 from kettle.classad.references import find_references
 from kettle.classad.state import new_state
 from kettle.classad.values import ERROR, UNDEFINED, Ad, Expr, ExprList, Value
+from kettle.named_tuples import NamedTuple
 
 _LOGIC: Final = frozenset({"&&", "||"})
 # The constants among what these stand between come together on the left.

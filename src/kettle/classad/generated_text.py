@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final, NamedTuple
+from typing import Final
 
 from kettle.classad.functions.table import LONGEST_SHORT
 from kettle.classad.state import FAULT
 from kettle.classad.values import ERROR, UNDEFINED, ExprList, Value
+from kettle.named_tuples import NamedTuple
 
 
 class Operand(NamedTuple):

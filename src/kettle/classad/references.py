@@ -7,7 +7,7 @@ by `eval` cannot be seen. Circular references end where they meet themselves.
 from __future__ import annotations
 
 from itertools import islice
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, TypeAlias
 
 from kettle.classad.ad import ClassAd
 from kettle.classad.nodes import (
@@ -22,6 +22,7 @@ from kettle.classad.nodes import (
 from kettle.classad.state import ANY_FAULT, State, new_state
 from kettle.classad.unparse import unparse
 from kettle.classad.values import ERROR, UNDEFINED, Ad, Expr, Value
+from kettle.named_tuples import NamedTuple
 
 _HERE = frozenset({"my", "self"})
 _OUTERMOST = frozenset({"toplevel", "root"})

@@ -13,11 +13,12 @@ whose elements are evaluated when they are asked for; outside it is a Python lis
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final, NamedTuple, TypeAlias, Union
+from typing import Any, Final, TypeAlias, Union
 
 from kettle.classad.calendar import moment_text, span_text
 from kettle.classad.context import Context
 from kettle.digits import MAX_INTEGER, MIN_INTEGER, saturate_32
+from kettle.named_tuples import NamedTuple
 
 _MODULUS: Final = 1 << 64
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import NamedTuple
 
 from kettle.classad import ClassAd, Expr, unparse
 from kettle.classad.references import find_references
@@ -24,6 +23,7 @@ from kettle.collector.ad_kinds import (
     kind_of_type,
 )
 from kettle.collector.ad_store import AdStore, StoredAd
+from kettle.named_tuples import NamedTuple
 from kettle.wire.codec import split_names
 
 # Limit: types named in one query; more than there are kinds makes no sense.

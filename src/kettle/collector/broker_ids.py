@@ -8,8 +8,8 @@ reference's, so either's spool serves the other. Source: wire notes, CCB.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
 
+from kettle.named_tuples import NamedTuple
 from kettle.octets import to_bytes
 from kettle.wire.sinful import Sinful
 

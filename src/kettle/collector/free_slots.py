@@ -8,9 +8,9 @@ startd it belongs to, so the collector, which sees every slot, says so. Telling 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from typing import NamedTuple
 
 from kettle.classad import ClassAd
+from kettle.named_tuples import NamedTuple
 
 # Limit: slots remembered; a pool with more forgets all and may start a cycle too many.
 MOST_SLOTS = 500_000

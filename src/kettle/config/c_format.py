@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from functools import lru_cache
 from math import copysign, isfinite
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
+from kettle.named_tuples import NamedTuple
 from kettle.octets import to_text
 from kettle.patterns import late_pattern
 from kettle.remembered import Answers

@@ -6,8 +6,7 @@ version history, and the lists of condor_check_config and condor_upgrade_check.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
+from kettle.named_tuples import NamedTuple
 from kettle.patterns import late_pattern
 
 

@@ -14,11 +14,12 @@ What the functions compute is `functions.py`. Rules shown by the vectors `config
 from __future__ import annotations
 
 from sys import getsizeof
-from typing import TYPE_CHECKING, Final, Generic, NamedTuple, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Final, Generic, NoReturn, TypeVar
 
 from kettle.config import functions
 from kettle.config.macro_search import MacroSearch, Reference
 from kettle.errors import ConfigError
+from kettle.named_tuples import NamedTuple
 from kettle.remembered import Answers
 
 if TYPE_CHECKING:

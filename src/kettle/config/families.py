@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import NamedTuple
 
 from kettle.levels import CONFIGURED
+from kettle.named_tuples import NamedTuple
 from kettle.patterns import late_pattern
 
 _LEVELS = "|".join(CONFIGURED)

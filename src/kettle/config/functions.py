@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import math
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from kettle.digits import MAX_32, MAX_INTEGER, MIN_32, MIN_INTEGER, whole
+from kettle.named_tuples import NamedTuple
 from kettle.octets import BLANKS
 from kettle.patterns import late_pattern
 

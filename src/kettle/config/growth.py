@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from itertools import pairwise
-from typing import NamedTuple
 
 from kettle.config.macro_search import MacroSearch, Reference
+from kettle.named_tuples import NamedTuple
 
 # Limit: how many mentions of the way to the end of a text are told one by one.
 _MOST_TOLD = 3

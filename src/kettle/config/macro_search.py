@@ -8,9 +8,9 @@ closes, and how many brackets the rest of the text would close.
 from __future__ import annotations
 
 from bisect import bisect_right
-from typing import NamedTuple
 
 from kettle.config import functions
+from kettle.named_tuples import NamedTuple
 from kettle.patterns import late_pattern
 
 # A name holds no blanks, dashes or brackets; only it and `$ENV()` may have a default. The letters

@@ -7,10 +7,10 @@ texts are the table `templates.py`.
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
 from kettle.config.macro_search import Closings, closing_bracket
 from kettle.config.templates import TEMPLATES
+from kettle.named_tuples import NamedTuple
 from kettle.octets import BLANKS
 from kettle.patterns import late_pattern
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from kettle.named_tuples import NamedTuple
 
 DEFAULT_SOURCE = "<Default>"
 DETECTED_SOURCE = "<Detected>"

@@ -9,9 +9,8 @@ table of knobs, those in its calls for names that the table does not have, and w
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from kettle.digits import MAX_INTEGER, MIN_INTEGER
+from kettle.named_tuples import NamedTuple
 
 # What a whole number of the reference's configuration holds; a few have 64 bits.
 _MOST = (1 << 31) - 1

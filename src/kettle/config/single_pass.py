@@ -8,7 +8,7 @@ of 25.14.1 (tests/data/cli/admin/config_val.json).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from kettle.config import functions
 from kettle.config.expander import (
@@ -24,6 +24,7 @@ from kettle.config.expander import (
 from kettle.config.growth import Foresight
 from kettle.config.macro_search import MacroSearch, Reference
 from kettle.errors import ConfigError
+from kettle.named_tuples import NamedTuple
 from kettle.octets import BLANKS
 from kettle.patterns import late_pattern
 

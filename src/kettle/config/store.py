@@ -10,13 +10,14 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from kettle.config import expander, knob, loading, metaknobs
 from kettle.config.origin import DEFAULT_SOURCE, DETECTED_SOURCE, Asked, Origin
 from kettle.config.sources import MemorySources, Sources
 from kettle.config.subsystem_defaults import SUBSYSTEM_DEFAULTS
 from kettle.errors import ConfigError, Remark
+from kettle.named_tuples import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -15,7 +15,9 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
+
+from kettle.named_tuples import NamedTuple
 
 # The parser has no public name; where another Python has none at all, no pattern has a bound.
 try:

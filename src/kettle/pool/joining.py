@@ -12,7 +12,7 @@ import os
 import socket
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from kettle.attributes.version import is_ours
 from kettle.errors import (
@@ -27,6 +27,7 @@ from kettle.errors import (
     UsageError,
 )
 from kettle.levels import Level
+from kettle.named_tuples import NamedTuple
 from kettle.octets import AS_IS
 from kettle.pool.folder import PoolFolder
 from kettle.pool.location import Member, join_endpoint

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
-from typing import NamedTuple
 
 from kettle.config import Config, load_config
 from kettle.errors import KettleError
+from kettle.named_tuples import NamedTuple
 from kettle.pool.folder import PoolFolder
 from kettle.pool.processes import have_left
 from kettle.pool.turns import turn_in

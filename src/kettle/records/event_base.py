@@ -13,10 +13,11 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import NoneType
-from typing import TYPE_CHECKING, ClassVar, NamedTuple, Self, get_args, get_type_hints
+from typing import TYPE_CHECKING, ClassVar, Self, get_args, get_type_hints
 
 from kettle.digits import MAX_INTEGER, MIN_INTEGER
 from kettle.errors import ClassAdSyntaxError
+from kettle.named_tuples import NamedTuple
 from kettle.patterns import late_pattern
 from kettle.records.event_text import quoted
 from kettle.records.event_usage import CpuTimes

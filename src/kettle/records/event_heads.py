@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from array import array
 from collections.abc import Iterator
-from typing import NamedTuple
+
+from kettle.named_tuples import NamedTuple
 
 _TEXT_END = b"\n...\n"
 # A newline before all of a log makes its first line one like the others. A log is its user's to

@@ -11,9 +11,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from sys import getsizeof
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from kettle.classad.text import quote_old, read_old_string
+from kettle.named_tuples import NamedTuple
 from kettle.patterns import late_pattern
 from kettle.records.event_text import one_line, quoted
 from kettle.remembered import Answers

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from typing import NamedTuple
 
 from kettle.classad.text import quote_line, read_old_string
+from kettle.named_tuples import NamedTuple
 from kettle.patterns import late_pattern
 from kettle.structs import Struct
 

@@ -6,8 +6,8 @@ Pure: pieces of a file in, marks out. The index itself is `runtime/storage/histo
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
 
+from kettle.named_tuples import NamedTuple
 from kettle.records.history import LONGEST_RECORD_BYTES
 
 # An id or time that a record's lines do not plainly say: it may be any.

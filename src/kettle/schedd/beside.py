@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from kettle.attributes.codes import (
     BESIDE_THE_SCHEDD,
@@ -26,6 +26,7 @@ from kettle.classad import ClassAd, Expr
 from kettle.classad.text import quote_line
 from kettle.config.knobs.schedd import ScheddKnobs
 from kettle.errors import KettleError, NotForked
+from kettle.named_tuples import NamedTuple
 from kettle.policy.attribute_protection import RESTS_UNTIL
 from kettle.policy.job_policy import Decision, SystemPolicy, Verdict, decide_exit
 from kettle.policy.kill_signals import kill_signal, signal_death, wished_seconds

@@ -8,10 +8,10 @@ looked for and ended is the callers'.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
 
 from kettle.classad import ClassAd
 from kettle.classad.text import read_count
+from kettle.named_tuples import NamedTuple
 from kettle.policy.ancestors import ancestor_mark
 from kettle.policy.attribute_protection import JOB_PARENT, JOB_PID, JOB_PID_BIRTH
 from kettle.records.queue_log import replay

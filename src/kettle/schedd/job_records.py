@@ -10,10 +10,10 @@ from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from types import MappingProxyType
-from typing import NamedTuple
 
 from kettle.classad import ClassAd
 from kettle.classad.text import quote_line
+from kettle.named_tuples import NamedTuple
 from kettle.records import history
 from kettle.schedd.queue.job_queue import Job
 from kettle.wire.codec import is_private_attribute

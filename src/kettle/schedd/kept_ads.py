@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from kettle.classad import ClassAd
+from kettle.named_tuples import NamedTuple
 from kettle.policy.match_expansion import asks_slot
 from kettle.wire.messages.shadow_host import DropAd, HostMessage, KeepAd, StartShadow
 

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from kettle.choices import Choice
 from kettle.errors import ImpossibleTransition
+from kettle.named_tuples import NamedTuple
 
 
 class Phase(Choice):

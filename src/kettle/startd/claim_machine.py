@@ -9,11 +9,11 @@ lease is over (manual, Claimed State and Leases; wire notes, Leases). The slot's
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from kettle.attributes.codes import VacateReasonCode
 from kettle.choices import Choice
 from kettle.errors import ImpossibleTransition
+from kettle.named_tuples import NamedTuple
 from kettle.policy.lease import SHORTEST_SECONDS
 
 # An alive interval below this would be mostly talk (manual, Claimed State and Leases).

@@ -7,8 +7,8 @@ away counts in core seconds, with the time that the job has to leave.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
 
+from kettle.named_tuples import NamedTuple
 from kettle.startd.retirement import Grants, retirement_left, vacate_seconds
 
 # More seconds than any; a peaceful shutdown lets jobs run without end.

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import Final, NamedTuple
+from typing import Final
 
 from kettle.attributes.codes import VacateReasonCode
 from kettle.classad import ClassAd, unparse
+from kettle.named_tuples import NamedTuple
 
 # Limit: a code has 32 bits in the queue and the event log.
 _HIGHEST_CODE: Final = 2**31 - 1

@@ -11,12 +11,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from math import isfinite
 from types import MappingProxyType
-from typing import NamedTuple
 
 from kettle.classad import ClassAd
 from kettle.config import Config
 from kettle.config.knobs.startd import StartdKnobs
 from kettle.errors import ConfigError
+from kettle.named_tuples import NamedTuple
 from kettle.startd import slot_machine
 from kettle.startd.claim_machine import Claim, ClaimPhase
 from kettle.startd.cores import choose_cores

@@ -12,11 +12,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from kettle.attributes.codes import VacateReasonCode
 from kettle.choices import Choice
 from kettle.errors import ImpossibleTransition
+from kettle.named_tuples import NamedTuple
 from kettle.startd.slot_events import (
     AllSlotsDrained,
     AskJobToLeave,

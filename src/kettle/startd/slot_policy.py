@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
 
+from kettle.named_tuples import NamedTuple
 from kettle.startd.slot_events import (
     BenchmarksDue,
     ContinueBecameTrue,

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from fractions import Fraction
 from types import MappingProxyType
-from typing import NamedTuple
 
 from kettle.errors import ConfigError
+from kettle.named_tuples import NamedTuple
 from kettle.patterns import late_pattern
 
 BUILT_IN = ("Cpus", "Memory", "Disk", "Swap")

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from enum import IntEnum
-from typing import NamedTuple
 
 from kettle.classad import ClassAd
+from kettle.named_tuples import NamedTuple
 from kettle.wire.messages.short_way import NOTHING_TO_FETCH, SHORT_WAY
 
 

@@ -5,10 +5,9 @@ Arithmetic over samples of the process table; `services/job.py` takes the sample
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from kettle.classad import ClassAd
 from kettle.classad.text import render_real
+from kettle.named_tuples import NamedTuple
 
 MEMORY_USAGE_EXPRESSION = "((ResidentSetSize + 1023) / 1024)"
 

@@ -12,9 +12,10 @@ another one watched (`UnforeseenError`).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from kettle.errors import ConfigError, SubmitError
+from kettle.named_tuples import NamedTuple
 from kettle.submit.copies import copy_of
 from kettle.submit.differences import otherwise
 from kettle.submit.quick_job import QuickJob, UnforeseenError, Writes

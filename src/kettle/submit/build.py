@@ -8,11 +8,12 @@ from job to job are done once. Sending the jobs is `kettle.client.queue`'s.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from kettle.attributes.codes import JobUniverse
 from kettle.config.origin import COMMAND_LINE_SOURCE, Origin
 from kettle.errors import ConfigError, SubmitError
+from kettle.named_tuples import NamedTuple
 from kettle.structs import Struct, field
 from kettle.submit import interactive, registry
 from kettle.submit.extended import read_extended_commands, read_templates

@@ -9,11 +9,12 @@ For all others it runs.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from kettle.classad.parser import is_plain
 from kettle.classad.text import is_long_formula
 from kettle.errors import ConfigError, SubmitError
+from kettle.named_tuples import NamedTuple
 from kettle.patterns import late_pattern
 from kettle.submit.literals import has_in_strings
 from kettle.submit.macros import NUMBERS

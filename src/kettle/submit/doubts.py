@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from kettle.config.finding import ERROR, WARNING
+from kettle.named_tuples import NamedTuple
 from kettle.nearest import Nearest
 from kettle.patterns import late_pattern
 from kettle.policy.crontab import RANGES, CronTabError, read_crontab

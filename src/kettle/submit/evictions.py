@@ -7,11 +7,10 @@ whose lines are separated by the byte 0x1e. Source: vectors, submit commands.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from kettle.attributes.codes import LINE_END
 from kettle.classad.text import quote_old
 from kettle.errors import ClassAdSyntaxError, SubmitError
+from kettle.named_tuples import NamedTuple
 from kettle.octets import BLANKS
 from kettle.patterns import late_pattern
 from kettle.submit.job import JobBuilder, evaluate, mentioned_names

@@ -8,10 +8,11 @@ text that is anything else, with a default or a `$$()` in it, is expanded anew f
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from kettle.config import functions
 from kettle.config.expander import LEAST_WORK, MOST_FILLED, template_of
+from kettle.named_tuples import NamedTuple
 from kettle.submit.macros import LIVE_NAMES
 
 if TYPE_CHECKING:

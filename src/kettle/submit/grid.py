@@ -7,10 +7,11 @@ parameters). Source: vectors, submit commands.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from kettle.attributes.codes import JobUniverse
 from kettle.errors import SubmitError
+from kettle.named_tuples import NamedTuple
 from kettle.octets import BLANKS
 from kettle.submit.job import JobBuilder, strip_quotes
 from kettle.submit.notices import ERROR_MARK

@@ -7,11 +7,12 @@ What is printed of one is then what is printed of another, with the other string
 from __future__ import annotations
 
 from sys import getsizeof
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from kettle.classad import parse_expression, unparse
 from kettle.classad.text import is_long_formula
 from kettle.errors import ClassAdSyntaxError
+from kettle.named_tuples import NamedTuple
 from kettle.patterns import late_pattern
 from kettle.remembered import Answers
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
+from kettle.named_tuples import NamedTuple
 from kettle.submit.fillings import Filling, filled
 from kettle.submit.job import FIELDS, Attributes, JobBuilder
 from kettle.submit.macros import LIVE_NAMES

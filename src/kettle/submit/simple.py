@@ -9,9 +9,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from functools import cache, partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from kettle.errors import SubmitError
+from kettle.named_tuples import NamedTuple
 from kettle.octets import BLANKS
 from kettle.submit.commands.command import MIDDLE
 from kettle.submit.job import JobBuilder, leading_number, strip_quotes

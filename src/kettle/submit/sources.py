@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import fnmatch
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from kettle.config.sources import MemorySources
+from kettle.named_tuples import NamedTuple
 from kettle.octets import to_bytes
 from kettle.structs import Struct
 from kettle.submit.item_lines import join_continued, split_lines

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache, partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from kettle.errors import SubmitError
+from kettle.named_tuples import NamedTuple
 from kettle.octets import BLANKS
 from kettle.submit import (
     evictions,

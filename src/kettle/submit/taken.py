@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
+from kettle.named_tuples import NamedTuple
 from kettle.submit.job import FIELDS, JobBuilder
 from kettle.submit.steps import TOGETHER, Step, with_followers
 

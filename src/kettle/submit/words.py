@@ -6,10 +6,9 @@ unless `allow_arguments_v1` is set; then the second counts (vectors, submit comm
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from kettle.attributes.codes import JobUniverse
 from kettle.errors import SubmitError
+from kettle.named_tuples import NamedTuple
 from kettle.octets import BLANKS
 from kettle.submit import arguments
 from kettle.submit.job import JobBuilder

@@ -13,10 +13,11 @@ import io
 import re
 import shlex
 from collections.abc import Mapping
-from typing import NamedTuple, Protocol, cast
+from typing import Protocol, cast
 
 import kettle
 from kettle.errors import KettleError, UsageError
+from kettle.named_tuples import NamedTuple
 from kettle.nearest import LOOSE, nearest_of
 from kettle.tools.programs import Streams
 

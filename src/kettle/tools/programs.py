@@ -16,9 +16,10 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, NamedTuple, Protocol, TextIO, cast
+from typing import TYPE_CHECKING, Protocol, TextIO, cast
 
 from kettle.errors import KettleError
+from kettle.named_tuples import NamedTuple
 from kettle.octets import AS_IS, keeping_bytes
 from kettle.runtime.standard_streams import settle_streams
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from sys import getsizeof
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from kettle.errors import TransformError
+from kettle.named_tuples import NamedTuple
 from kettle.remembered import Answers
 
 if TYPE_CHECKING:

@@ -11,10 +11,11 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from kettle.classad import ClassAd, is_expression
 from kettle.errors import LocalProtocolError, RemoteProtocolError
+from kettle.named_tuples import NamedTuple
 from kettle.patterns import late_pattern
 
 if TYPE_CHECKING:

@@ -16,9 +16,10 @@ An exception that a step meets (the peer is gone, an `Do` action failed) is rais
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
+from typing import Any, Protocol, TypeAlias, TypeVar
 
 from kettle.classad import ClassAd
+from kettle.named_tuples import NamedTuple
 from kettle.wire.codec import Writer
 
 T = TypeVar("T")

@@ -10,9 +10,9 @@ from __future__ import annotations
 import struct
 from collections.abc import Sequence
 from operator import add
-from typing import NamedTuple
 
 from kettle.classad import ClassAd
+from kettle.named_tuples import NamedTuple
 from kettle.wire.codec import (
     Writer,
     asked_names,

@@ -7,12 +7,13 @@ counted, what it raises is ERROR.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 from kettle.classad.ad import ClassAd
 from kettle.classad.nodes import ListNode, Literal, size_in_steps
 from kettle.classad.state import FAULT, MOST_STEPS, State
 from kettle.classad.values import ERROR, Expr, ExprList, Value
+from kettle.named_tuples import NamedTuple
 
 StrictCall = Callable[[State, list[Value]], Value]
 PlainCall = Callable[[list[Value]], Value]

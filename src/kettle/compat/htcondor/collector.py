@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
 from kettle.compat import classad2, htcondor2
 from kettle.compat.classad.ads import ClassAd
@@ -18,6 +18,7 @@ from kettle.compat.htcondor.errors import (
     HTCondorValueError,
     raising,
 )
+from kettle.named_tuples import NamedTuple
 
 
 class DaemonLocation(NamedTuple):

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import signal
-from typing import NamedTuple
 
+from kettle.named_tuples import NamedTuple
 from kettle.runtime.storage.small_files import read_small
 
 _ENDED = frozenset((b"Z", b"X", b""))

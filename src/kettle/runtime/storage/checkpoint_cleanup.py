@@ -14,10 +14,11 @@ import os
 import signal
 import sys
 from collections.abc import Collection, Generator, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from kettle.classad import ClassAd
 from kettle.errors import RefusedError
+from kettle.named_tuples import NamedTuple
 from kettle.octets import AS_IS
 from kettle.runtime.process.inheritance import without_inheritance
 from kettle.transfer.checkpoints import JOB_AD, places_of, was_checkpoint

@@ -10,9 +10,9 @@ import asyncio
 import os
 import re
 from collections import OrderedDict
-from typing import NamedTuple
 
 from kettle.errors import LanguageError
+from kettle.named_tuples import NamedTuple
 from kettle.records.event_base import Event
 from kettle.records.event_heads import EventIndex, Head, heads_of, heads_of_cluster, read_head
 from kettle.records.event_log import read_events

@@ -23,9 +23,10 @@ import stat
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from kettle.errors import StorageError
+from kettle.named_tuples import NamedTuple
 from kettle.records.event_base import Event
 from kettle.records.event_log import DEFAULT_STYLE, Format, Style, render_event
 from kettle.runtime.process.aside import Aside, InlineAside

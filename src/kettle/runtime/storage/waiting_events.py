@@ -13,9 +13,9 @@ import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 from kettle.errors import StorageError
+from kettle.named_tuples import NamedTuple
 from kettle.records.unwritten_events import Unwritten
 from kettle.runtime import tasks
 from kettle.runtime.storage.files import FULL, PASSING

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import NamedTuple
 
 from kettle.attributes.codes import JobStatus
 from kettle.classad import ClassAd
 from kettle.classad.text import quote_line, read_count
 from kettle.errors import NotFoundError, RefusedError, RemoteProtocolError
+from kettle.named_tuples import NamedTuple
 from kettle.patterns import late_pattern
 from kettle.policy.attribute_protection import (
     EXPORT_UNDER_WAY,

@@ -6,9 +6,8 @@ under proc -100. Source: wire notes, on-disk formats (R065).
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from kettle.errors import RemoteProtocolError
+from kettle.named_tuples import NamedTuple
 
 CLUSTER_PROC = -1
 PRIVATE_PROC = -2

@@ -10,9 +10,9 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from kettle.classad import ClassAd
+from kettle.named_tuples import NamedTuple
 from kettle.schedd.queue import queries
 from kettle.schedd.queue.job_queue import Job, JobQueue
 from kettle.schedd.queue.match_news import MatchNews

@@ -10,10 +10,11 @@ hears of our submitters gets one of its own. Source: wire notes, Claim sessions.
 from __future__ import annotations
 
 import secrets
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from kettle.config.knobs.security import SecurityKnobs
 from kettle.levels import Level
+from kettle.named_tuples import NamedTuple
 from kettle.wire.commands import Command
 from kettle.wire.security.claim_id import (
     CLAIM_INFO,

@@ -9,12 +9,13 @@ Who is offered where is decided in `flocking.py`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from kettle.attributes.match_words import REMOTE_POOL
 from kettle.classad import ClassAd
 from kettle.config.knobs.schedd import ScheddKnobs
 from kettle.errors import KettleError
+from kettle.named_tuples import NamedTuple
 from kettle.runtime.sockets.addresses import DEFAULT_PORT
 from kettle.runtime.sockets.collectors import Advertiser
 from kettle.schedd import ads

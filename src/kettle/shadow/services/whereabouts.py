@@ -7,11 +7,12 @@ of it, is `services/reconnect.py`'s.
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from kettle.classad import ClassAd
 from kettle.classad.text import equals
 from kettle.errors import KettleError
+from kettle.named_tuples import NamedTuple
 from kettle.runtime.sockets.addresses import DEFAULT_PORT, find_collectors
 from kettle.wire.commands import Command
 from kettle.wire.messages.collector import Query, QueryReply

@@ -13,12 +13,13 @@ import json
 import mmap
 import os
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from kettle.config import Config
 from kettle.config.execute_folders import own_folders
 from kettle.config.knobs.startd import StartdKnobs
 from kettle.errors import KettleError
+from kettle.named_tuples import NamedTuple
 from kettle.octets import to_bytes
 from kettle.runtime import tasks
 from kettle.runtime.process.privileges import Privileges

@@ -23,12 +23,12 @@ import signal
 import sys
 import time
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import setproctitle
 
 from kettle.config.knobs.starter import StarterKnobs
 from kettle.errors import KettleError
+from kettle.named_tuples import NamedTuple
 from kettle.runtime import life, tasks
 from kettle.runtime.context import Runtime
 from kettle.runtime.log_settings import read_log_settings

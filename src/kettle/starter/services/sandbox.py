@@ -11,8 +11,9 @@ import os
 import stat
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
+from kettle.named_tuples import NamedTuple
 from kettle.octets import to_bytes
 from kettle.runtime.process.privileges import Account, Privileges
 from kettle.runtime.storage.owned_files import OwnedFiles

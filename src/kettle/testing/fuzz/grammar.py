@@ -10,7 +10,8 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+
+from kettle.named_tuples import NamedTuple
 
 Rules = Mapping[str, Sequence[str]]
 _REFERENCE = re.compile(r"`(\w+[*+]?)`")

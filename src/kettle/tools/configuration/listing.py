@@ -7,11 +7,11 @@ import os.path
 import re
 from collections import deque
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
 
 from kettle.config.origin import DEFAULT_SOURCE, DETECTED_SOURCE, ENVIRONMENT_SOURCE, Origin
 from kettle.config.store import Config, Macro
 from kettle.errors import ConfigError
+from kettle.named_tuples import NamedTuple
 from kettle.octets import to_bytes
 from kettle.tools.configuration.request import Request
 from kettle.tools.programs import Streams

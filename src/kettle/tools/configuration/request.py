@@ -8,9 +8,9 @@ colon (tests/data/cli/admin/recordings.json).
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
 from kettle.errors import UsageError
+from kettle.named_tuples import NamedTuple
 
 
 class BriefError(UsageError):

@@ -14,7 +14,6 @@ import re
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import NamedTuple
 
 from kettle.attributes.codes import BESIDE_THE_SCHEDD, HoldReasonCode, JobStatus, JobUniverse
 from kettle.attributes.match_words import NOT_STARTED
@@ -24,6 +23,7 @@ from kettle.client.jobs import query_history, query_jobs
 from kettle.client.pool import make_query
 from kettle.errors import NotFoundError, UsageError
 from kettle.matchmaking.explain import Condition, Explanation, explain, split_conditions
+from kettle.named_tuples import NamedTuple
 from kettle.policy.attribute_protection import RESTS_UNTIL
 from kettle.tools.front import place
 from kettle.tools.front.log_trouble import describe_log_trouble

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
-from typing import NamedTuple
 
 from kettle.classad import parse_expression
 from kettle.errors import ClassAdSyntaxError
+from kettle.named_tuples import NamedTuple
 from kettle.patterns import late_pattern
 from kettle.tools.printing.file_columns import FileColumn
 from kettle.tools.printing.formats import read_width, unescape

@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
+from kettle.named_tuples import NamedTuple
 from kettle.tools.programs import Streams
 from kettle.tools.queue.watch_jobs import EXITED, State
 

@@ -11,9 +11,9 @@ import fnmatch
 from collections import Counter
 from collections.abc import Callable, Iterable
 from ipaddress import IPv4Network, IPv6Network, ip_network
-from typing import NamedTuple
 
 from kettle.levels import Level, implied_levels, implying_levels
+from kettle.named_tuples import NamedTuple
 from kettle.wire.security.identity import same_user
 from kettle.wire.security.session import UNAUTHENTICATED
 from kettle.wire.sinful import parse_ip

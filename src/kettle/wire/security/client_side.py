@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable
-from typing import NamedTuple
 
 from kettle.attributes.version import CONDOR_VERSION, parse_version
 from kettle.errors import (
@@ -18,6 +17,7 @@ from kettle.errors import (
     RemoteProtocolError,
     SessionUnknown,
 )
+from kettle.named_tuples import NamedTuple
 from kettle.structs import Struct, field
 from kettle.wire.codec import Writer
 from kettle.wire.commands import Command, command_name

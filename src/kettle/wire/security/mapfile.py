@@ -12,10 +12,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from kettle.classad.functions.regex import search_in_time
 from kettle.errors import AuthenticationFailed, ConfigError
+from kettle.named_tuples import NamedTuple
 from kettle.patterns import late_pattern
 from kettle.patterns.perl import compile_perl
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from enum import Enum, IntEnum
-from typing import NamedTuple
 
 from kettle.levels import Level
+from kettle.named_tuples import NamedTuple
 from kettle.wire.security.policy_ad import PolicyAd
 
 

@@ -11,11 +11,11 @@ import base64
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import NamedTuple
 
 from kettle.attributes.version import CONDOR_VERSION, parse_version
 from kettle.errors import AuthenticationFailed, AuthorizationDenied, RemoteProtocolError
 from kettle.levels import Level, implied_levels
+from kettle.named_tuples import NamedTuple
 from kettle.wire.codec import Reader
 from kettle.wire.commands import Command, command_name
 from kettle.wire.dialog import Dialog, Receive, Send, StartEncryption

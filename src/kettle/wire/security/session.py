@@ -10,9 +10,9 @@ import math
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
-from typing import NamedTuple
 
 from kettle.levels import Level
+from kettle.named_tuples import NamedTuple
 from kettle.structs import Struct, field
 
 # Limit: sessions kept by one process; who has most of them loses the least recently used one, so

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from kettle.levels import Level
+from kettle.named_tuples import NamedTuple
 from kettle.nearest import nearest_of
 from kettle.patterns import late_pattern
 from kettle.wire.security.authorization import parse_entry

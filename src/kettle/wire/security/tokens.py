@@ -10,10 +10,10 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Iterable, Iterator, Mapping
-from typing import NamedTuple
 
 from kettle.errors import AuthenticationFailed
 from kettle.levels import Level, implied_levels
+from kettle.named_tuples import NamedTuple
 from kettle.octets import to_bytes, to_text
 from kettle.wire.security.keys import hkdf
 

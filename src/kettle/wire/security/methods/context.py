@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from kettle.errors import AuthenticationFailed
 from kettle.levels import Level
+from kettle.named_tuples import NamedTuple
 from kettle.wire.sinful import Sinful
 
 if TYPE_CHECKING:
