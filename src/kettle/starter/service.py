@@ -413,7 +413,7 @@ class Starter:
         self.control.tell_state("Running", pid, self.world.address)
         if not self._looking:
             assert self._watch is not None
-            watching = self._watch.watch(self.jobs, self._measure_disk, self.give_up)
+            watching = self._watch.watch(self.jobs.use, self._measure_disk, self.give_up)
             self._looking = [
                 tasks.spawn(self.reports.send_periodically(), "updates"),
                 tasks.spawn(watching, "limits"),

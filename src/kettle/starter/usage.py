@@ -1,6 +1,6 @@
 """What a job used, as update ads say it: periodic, final, and at the exit.
 
-Arithmetic over samples of the process table; `services/job.py` takes the samples (R091).
+Arithmetic over samples of the process table; `services/use.py` takes the samples (R091).
 """
 
 from __future__ import annotations

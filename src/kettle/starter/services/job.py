@@ -1,8 +1,8 @@
-"""The job's processes: opening their files, spawning, signalling, measuring, ending them all.
+"""The job's processes: opening their files, spawning, signalling, ending them all.
 
-What is started is `launch.py`'s plan. A starter is a subreaper, so whatever the job leaves
-behind becomes its child, or that of the init of the job's PID namespace, which is the starter's;
-so it is found by walking down from the starter itself.
+What is started is `launch.py`'s plan; what it uses is `use.py`'s to measure. A starter is a
+subreaper, so whatever the job leaves behind becomes its child, or that of the init of the job's PID
+namespace, which is the starter's; so it is found by walking down from the starter itself.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from kettle.attributes.codes import HoldReasonCode
 from kettle.runtime.process.census import Census
 from kettle.runtime.process.cgroups import Group
 from kettle.runtime.process.hunt import hunt
-from kettle.runtime.process.liveness import is_zombie, said
+from kettle.runtime.process.liveness import is_zombie
 from kettle.runtime.process.namespaces import pid_inside
 from kettle.runtime.process.privileges import Account, Privileges
 from kettle.runtime.process.processes import (
@@ -36,15 +36,11 @@ from kettle.runtime.process.shared_objects import remove_shared_objects
 from kettle.runtime.process.signalling import send_signal
 from kettle.runtime.process.terminals import Terminals, try_terminal
 from kettle.runtime.process.tether import Tether
-from kettle.runtime.storage.small_files import read_small
 from kettle.starter.argument_syntax import show_words
 from kettle.starter.launch import CannotLaunch, LaunchPlan, StandardFile
-from kettle.starter.services.held_memory import MemoryFiles, proportional_bytes
+from kettle.starter.services.use import JobUse
 from kettle.starter.services.view import JobView, has_shell
-from kettle.starter.usage import Sample
 
-_TICKS = os.sysconf("SC_CLK_TCK")
-_PAGE_KIB = os.sysconf("SC_PAGE_SIZE") // 1024
 # Limit: bytes of a script's first line that the kernel reads.
 _LONGEST_FIRST_LINE = 256
 # Limit: rounds of stopping everything, each of which sees what forked in the last.
@@ -101,10 +97,7 @@ class JobProcesses:
         self.continues = False
         # The job's number for itself, which is what its core file is named after.
         self.pid_inside = 0
-        # What the kernel said of its first process just after its start.
-        self._first_status = b""
-        self._own_peak_kib = 0
-        self._memory_files = MemoryFiles()
+        self.use = JobUse(self, privileges)
         # Whether all that was started here has ended: nothing of it can come back.
         self._all_ended = False
         # The standard files of a program that is about to begin.
@@ -134,10 +127,9 @@ class JobProcesses:
                 os.close(descriptor)
         if not beside:
             self.child = child
-            self._memory_files = MemoryFiles(plan.cwd)
             # Only while it is unreaped: whoever asks later asks too late.
-            self._first_status = _read_status(child.pid)
-            self.pid_inside = pid_inside(self._first_status, child.pid)
+            status = self.use.begin(child.pid, plan.cwd)
+            self.pid_inside = pid_inside(status, child.pid)
         return child
 
     def open_files(self, plan: LaunchPlan) -> None:
@@ -213,7 +205,7 @@ class JobProcesses:
         if plan.nice:
             with contextlib.suppress(OSError):
                 os.nice(plan.nice)
-        self._own_peak_kib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        self.use.prepare()
         try:
             try:
                 return self._start_inside(plan, opened)
@@ -342,7 +334,7 @@ class JobProcesses:
         """
         if not self._dedicated and (self._all_ended or self._is_childless()):
             return []
-        found = self._below()
+        found = self.below()
         if self.group is not None:
             found += [pid for pid in self.group.pids() if pid not in found]
         if self._dedicated:
@@ -366,8 +358,8 @@ class JobProcesses:
             return children_of(os.getpid())
         return [pid for pid in children_of(os.getpid()) if pid != init] + children_of_one(init)
 
-    def _below(self) -> list[int]:
-        """Return everything below us, but for the init."""
+    def below(self) -> list[int]:
+        """Return the pids of everything below us, but for the init."""
         init = self._init
         return [pid for pid in descendants(os.getpid()) if pid != init]
 
@@ -453,119 +445,3 @@ class JobProcesses:
         if self._dedicated:
             with self._privileges.as_root():
                 remove_shared_objects(self.account.uid)
-
-    def sample(self) -> Sample:
-        """Measure the living processes; those that ended count through `Child.usage`.
-
-        What several share counts once in what is resident, as a control group counts it.
-
-        Compat: without one, too, where the reference adds up what each process has
-        (test_what_the_processes_of_a_job_share_counts_once).
-        """
-        found = self._summed()
-        known = self.group.memory_bytes() if self.group is not None else None
-        if known is not None:
-            return found._replace(resident_kib=known[0] // 1024)
-        if found.pids < 2:
-            return found
-        with self._privileges.as_root():
-            own = sum(map(_proportional_bytes, self._below())) // 1024
-        return found._replace(resident_kib=min(own, found.resident_kib))
-
-    def _summed(self) -> Sample:
-        """Measure the living processes, each by itself."""
-        pids = image = resident = reads = writes = 0
-        user = system = 0.0
-        for pid in self._below():
-            facts = _read_stat(pid)
-            if facts is None:
-                continue
-            pids += 1
-            user += facts[0]
-            system += facts[1]
-            image += facts[2]
-            resident += facts[3]
-            read_bytes, write_bytes = _read_io(pid)
-            reads += read_bytes // 1024
-            writes += write_bytes // 1024
-        return Sample(pids, image, resident, user, system, reads, writes)
-
-    def resident_bytes(self, enough: int | None) -> int:
-        """Return the memory of all processes and of the files in memory that they have open.
-
-        Each shared page once for each who has it; only where that could be more than `enough` are
-        they divided among their users.
-        """
-        resident = self._summed().resident_kib * 1024
-        if enough is None:
-            return resident
-        with self._privileges.as_root():
-            living = self.living()
-            files = self._memory_files.weigh(living)
-            if resident + files <= enough:
-                return resident + files
-            own = sum(map(_proportional_bytes, living))
-            return own + files - min(files, self._memory_files.mapped(living))
-
-    def first_sample(self) -> Sample:
-        """Return the memory of the job's first process alone, as it was just after its start."""
-        image, resident = (said(self._first_status, name) for name in (b"VmSize", b"VmRSS"))
-        # One that has ended has none.
-        return Sample(1, int(image[0]), int(resident[0])) if image and resident else Sample()
-
-    def final_sample(self) -> Sample:
-        """Return what the reaped job used, as the kernel counted."""
-        usage = self.child.usage if self.child is not None else None
-        if usage is None:
-            return Sample()
-        # The kernel counts what the process was before it became the job, a copy of ourselves; a
-        # smaller peak than our own says nothing about the job.
-        peak = usage.ru_maxrss if usage.ru_maxrss > 1.25 * self._own_peak_kib else 0
-        return Sample(
-            pids=0,
-            image_kib=peak,
-            resident_kib=peak,
-            user_seconds=usage.ru_utime,
-            system_seconds=usage.ru_stime,
-            read_kib=usage.ru_inblock // 2,
-            write_kib=usage.ru_oublock // 2,
-        )
-
-
-def _read_status(pid: int) -> bytes:
-    try:
-        return read_small(f"/proc/{pid}/status")
-    except OSError:
-        return b""
-
-
-def _read_stat(pid: int) -> tuple[float, float, int, int] | None:
-    """Return user and system seconds, image and resident KiB of a process."""
-    try:
-        words = read_small(f"/proc/{pid}/stat").rpartition(b")")[2].split()
-    except OSError:
-        return None
-    if len(words) < 22:
-        return None
-    # Counted from the state, which is field 3 of proc(5).
-    user = (int(words[11]) + int(words[13])) / _TICKS
-    system = (int(words[12]) + int(words[14])) / _TICKS
-    return user, system, int(words[20]) // 1024, int(words[21]) * _PAGE_KIB
-
-
-def _proportional_bytes(pid: int) -> int:
-    """Return a process's memory with its part of what it shares, else all it has resident."""
-    known = proportional_bytes(pid)
-    if known is not None:
-        return known
-    facts = _read_stat(pid)
-    return facts[3] * 1024 if facts is not None else 0
-
-
-def _read_io(pid: int) -> tuple[int, int]:
-    try:
-        lines = read_small(f"/proc/{pid}/io").splitlines()
-        facts = dict(line.split(b": ") for line in lines)
-    except (OSError, ValueError):
-        return 0, 0
-    return int(facts.get(b"read_bytes", 0)), int(facts.get(b"write_bytes", 0))

@@ -1,6 +1,6 @@
 """What a starter says of itself, of its job's use of the machine, and of the job's end.
 
-Numbers come from `services/job.py` and `services/sandbox.py`, their arithmetic and names are
+Numbers come from `services/use.py` and `services/sandbox.py`, their arithmetic and names are
 `usage.py`'s and `outcome.py`'s. When something is said is decided in `service.py` and
 `services/ending.py`.
 """
@@ -82,7 +82,7 @@ class JobReports:
         """The program has begun."""
         if not self.usage.started_at:
             self.usage = Usage(started_at=self._starter.world.clock.now())
-        self.usage = self.usage.observe(self._starter.jobs.first_sample())
+        self.usage = self.usage.observe(self._starter.jobs.use.first_sample())
         self.state = "Running"
 
     def update(self) -> ClassAd:
@@ -104,7 +104,7 @@ class JobReports:
             await starter.shadow.wait_for_news(self._soon_enough(delay))
             delay = float(settings.update_interval)
             with tasks.reported("An update of the job's usage"):
-                self.usage = self.usage.observe(starter.jobs.sample())
+                self.usage = self.usage.observe(starter.jobs.use.sample())
             with tasks.reported("An update of the job"):
                 await self.send_update()
             # Only now: a shadow that answers has not started the job anew, however late we ask.
@@ -140,7 +140,7 @@ class JobReports:
         now = starter.world.clock.now()
         usage = self.usage
         if starter.jobs.child is not None:
-            usage = usage.observe(starter.jobs.final_sample())
+            usage = usage.observe(starter.jobs.use.final_sample())
         seen = starter.keeper.surveyed()
         self.usage = usage = usage._replace(disk_kib=seen.kib + starter.private_kib)
         self.state = "Exited"

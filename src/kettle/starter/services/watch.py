@@ -27,7 +27,7 @@ _WALK_SHARE = 20
 
 
 class Measured(Protocol):
-    """The job's processes, as far as they are measured here."""
+    """What the job uses, as far as it is looked at here."""
 
     def resident_bytes(self, enough: int | None) -> int:
         """Return the memory of all processes; exact where it could be more than `enough`."""
@@ -78,7 +78,7 @@ class ResourceWatch:
 
     async def watch(
         self,
-        jobs: Measured,
+        use: Measured,
         measure_disk: Callable[[], tuple[int, int]],
         on_excess: Callable[[Excess], None],
     ) -> None:
@@ -93,7 +93,7 @@ class ResourceWatch:
             excess, delay = None, self._rules.polling_seconds
             # A look that fails must not be the last one: the job goes on.
             with tasks.reported("A look at what the job uses"):
-                excess, delay = self._look_at_memory(jobs, passed)
+                excess, delay = self._look_at_memory(use, passed)
                 if excess is None and self._disk_matters and now >= walked_until:
                     excess, soon = self._look_at_disk(measure_disk, passed, now)
                     delay = min(delay, soon)
@@ -102,7 +102,7 @@ class ResourceWatch:
                 on_excess(excess)
                 return
 
-    def _look_at_memory(self, jobs: Measured, passed: float) -> tuple[Excess | None, float]:
+    def _look_at_memory(self, use: Measured, passed: float) -> tuple[Excess | None, float]:
         most = self._rules.polling_seconds
         known = self._group.memory_bytes() if self._group is not None else None
         if known is not None:
@@ -110,7 +110,7 @@ class ResourceWatch:
             # The kernel holds the limit; who it kills may be one process of many.
             return self.killed_by_kernel(), min(most, 1.0)
         limit = self._memory_allowance.limit
-        used = jobs.resident_bytes(limit)
+        used = use.resident_bytes(limit)
         before, self._memory = self._memory, used
         # Who keeps to his part never asks how others are.
         short = limit is not None and used > limit and is_memory_short(limits.MEMORY_PART)

@@ -20,6 +20,7 @@ from kettle.runtime.process.processes import Child
 from kettle.schedd.services import beside, local
 from kettle.starter.launch import LaunchPlan
 from kettle.starter.services.job import JobProcesses
+from kettle.starter.services.use import JobUse
 from kettle.starter.usage import Sample
 from kettle.testing.simulation.processes import SimulatedProcess, SimulatedProcesses
 
@@ -98,6 +99,7 @@ class SimulatedJobProcesses(JobProcesses):
         witness: Witness,
     ) -> None:
         super().__init__(processes, privileges, account)  # type: ignore[arg-type]
+        self.use = SimulatedUse(self, privileges)
         self._owner = owner
         self._witness = witness
 
@@ -185,9 +187,13 @@ class SimulatedJobProcesses(JobProcesses):
             await asyncio.sleep(0.001)
         return not self._mine()
 
+
+class SimulatedUse(JobUse):
+    """What simulated programs use, which is nothing."""
+
     def sample(self) -> Sample:
         """Return what an idle program uses."""
-        return Sample(pids=len(self._mine()))
+        return Sample(pids=len(self._jobs.living()))
 
     def first_sample(self) -> Sample:
         """Return what a program uses when it has just begun."""

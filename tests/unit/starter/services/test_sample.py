@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from kettle.runtime.process.processes import descendants
-from kettle.starter.services.job import JobProcesses
+from kettle.starter.services.use import JobUse
 
 _MIB = 64
 # Three forks of one process, which leave its memory as it is.
@@ -27,11 +27,10 @@ sys.stdin.read()
 """
 
 
-def processes(pids: list[int], group: Any = None) -> JobProcesses:
-    found: Any = JobProcesses.__new__(JobProcesses)
-    found._below, found.group = lambda: pids, group
-    found._privileges = SimpleNamespace(as_root=contextlib.nullcontext)
-    return found  # type: ignore[no-any-return]
+def use(pids: list[int], group: Any = None) -> JobUse:
+    jobs: Any = SimpleNamespace(below=lambda: pids, group=group)
+    privileges: Any = SimpleNamespace(as_root=contextlib.nullcontext)
+    return JobUse(jobs, privileges)
 
 
 @pytest.mark.parametrize("grouped", [True, False])
@@ -44,8 +43,8 @@ def test_what_the_processes_of_a_job_share_counts_once(grouped: bool) -> None:
             assert job.stdout.readline() == b"ready\n"
             pids = [job.pid, *descendants(job.pid)]
             group = SimpleNamespace(memory_bytes=lambda: (70 << 20, 90 << 20)) if grouped else None
-            found = processes(pids, group).sample()
-            summed = processes(pids)._summed()
+            found = use(pids, group).sample()
+            summed = use(pids)._summed()
         finally:
             job.kill()
     assert found.pids == summed.pids == 4
