@@ -194,6 +194,50 @@ def test_a_job_of_a_root_pool_is_in_its_slots_control_group(pool: PersonalPool, 
     wait_until(lambda: not leftovers(name), 10, lambda: str(leftovers(name)))
 
 
+# Starts as many programs with so many MiB each, and goes on when they have it.
+HOLDERS = (
+    "import os, subprocess\n"
+    "own = f\"held = bytearray(b'x') * ({mib} << 20); print(flush=True); input()\"\n"
+    "words = ['/usr/bin/env', 'python3', '-c', own]\n"
+    "held = [subprocess.Popen(words, stdin=-1, stdout=-1) for _ in range(count)]\n"
+    "for each in held: each.stdout.readline()\n"
+)
+WRITER = (
+    "with open('file', 'wb') as file:\n"
+    "    for _ in range(300): file.write(b'x' * (1 << 20))\n"
+    "os.unlink('file')\n"
+    "for each in held: each.communicate(b'\\n')\n"
+)
+
+
+def memory_of(jobs: Jobs) -> float:
+    """Return the MiB that a job is said to have used."""
+    jobs.wait_for(5, 30)
+    record = jobs.record()
+    assert record.integer("ExitCode") == 0
+    return record.real("MemoryUsage") or 0.0
+
+
+@pytest.mark.root
+@shows("E028")
+def test_the_memory_of_a_moment_is_that_of_all_processes_and_not_of_files(
+    pool: PersonalPool, work: Path
+) -> None:
+    program = f"mib, count = 60, 3\n{HOLDERS}{WRITER}"
+    jobs = python_job(pool, work, program, "request_memory = 900\nrequest_disk = 1GB\n")
+    assert 180 <= memory_of(jobs) < 340
+
+
+@pytest.mark.parametrize("kind", ["as anybody", pytest.param("as root", marks=pytest.mark.root)])
+@shows("E028")
+def test_the_memory_of_what_a_job_leaves_running_is_the_job_s(
+    pool: PersonalPool, work: Path, kind: str
+) -> None:
+    program = f"mib, count = 200, 1\n{HOLDERS}os._exit(0)\n"
+    jobs = python_job(pool, work, program, "request_memory = 900\nrequest_disk = 10MB\n")
+    assert 200 <= memory_of(jobs) < 340, kind
+
+
 def leftovers(name: str) -> list[str]:
     """Return the folders of control groups whose name begins so."""
     return [

@@ -413,7 +413,9 @@ class Starter:
         self.control.tell_state("Running", pid, self.world.address)
         if not self._looking:
             assert self._watch is not None
-            watching = self._watch.watch(self.jobs.use, self._measure_disk, self.give_up)
+            watching = self._watch.watch(
+                self.jobs.use, self._measure_disk, self.give_up, self.reports.note
+            )
             self._looking = [
                 tasks.spawn(self.reports.send_periodically(), "updates"),
                 tasks.spawn(watching, "limits"),

@@ -17,9 +17,11 @@ import signal
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol
 
 from kettle.octets import to_bytes
+from kettle.runtime.process.kept_files import KeptFiles
 from kettle.runtime.process.signalling import send_signal
 from kettle.runtime.storage.small_files import read_small
 
@@ -80,39 +82,6 @@ class Hierarchy:
         return GroupV2(self, path) if self.version == 2 else GroupV1(self, path)
 
 
-class _KeptFiles:
-    """Files of the kernel's that stay open: to open one costs several times what a word costs."""
-
-    def __init__(self) -> None:
-        self._descriptors: dict[str, int] = {}
-
-    def _descriptor(self, path: str, flags: int) -> int:
-        found = self._descriptors.get(path)
-        if found is None:
-            found = self._descriptors[path] = os.open(path, flags | os.O_CLOEXEC)
-        return found
-
-    def to_write(self, path: str) -> int:
-        """Return the descriptor of a file that is only written here."""
-        return self._descriptor(path, os.O_WRONLY)
-
-    def write(self, path: str, text: str) -> None:
-        """Write a word into a file that is only written here."""
-        os.pwrite(self.to_write(path), to_bytes(text), 0)
-
-    def read(self, path: str) -> str:
-        """Return what is in a small file that is only read here; empty if that cannot be."""
-        try:
-            return os.pread(self._descriptor(path, os.O_RDONLY), 4096, 0).decode("utf-8", "replace")
-        except OSError:
-            return ""
-
-    def close(self) -> None:
-        """Close them all."""
-        while self._descriptors:
-            os.close(self._descriptors.popitem()[1])
-
-
 class Group(ABC):
     """One control group; its folders may or may not exist."""
 
@@ -123,9 +92,11 @@ class Group(ABC):
         self._own = dict(hierarchy.folders)
         self._members = "cgroup.procs"
         self._entrance = "cgroup.procs"
-        self._kept = _KeptFiles()
+        self._kept = KeptFiles()
         # The way in and the way back for each folder, as descriptors of `_kept`.
         self._ways: list[tuple[int, int]] = []
+        # What there was of memory at `mark_memory`; None: what was counted since tells nothing.
+        self._marked: int | None = None
 
     def make(self) -> None:
         """Make the group; OSError if the kernel refuses. One that exists is taken over."""
@@ -202,6 +173,29 @@ class Group(ABC):
     def oom_kills(self) -> int:
         """Return how many processes the kernel has killed for want of memory."""
 
+    @abstractmethod
+    def mark_memory(self) -> None:
+        """Begin to count how memory grows."""
+
+    def growth_bytes(self, *, without_cache: bool = False) -> int:
+        """Return by how much memory was more than at the mark, at most; 0 if that is not known.
+
+        It counts page cache. `without_cache` takes off the cache that is there now, and nothing of
+        what went meanwhile. That costs as much as ten other words of the kernel's.
+        """
+        if self._marked is None:
+            return 0
+        other = max(self._marked, self._cache_bytes()) if without_cache else self._marked
+        return max(0, (self._highest() or 0) - other)
+
+    @abstractmethod
+    def _highest(self) -> int | None:
+        """Return the highest since the mark; None if it is not counted."""
+
+    @abstractmethod
+    def _cache_bytes(self) -> int:
+        """Return what nobody's processes have of what is counted now."""
+
 
 class GroupV1(Group):
     """A group of version 1: one folder for each controller."""
@@ -217,6 +211,7 @@ class GroupV1(Group):
         state = self._file(_V1_TRACKING, "state")
         if state is not None and _read(state).strip() != "THAWED":
             _try_write(state, "THAWED")
+        self.mark_memory()
 
     def _file(self, controller: str, name: str) -> str | None:
         folder = self._folders.get(controller)
@@ -238,11 +233,39 @@ class GroupV1(Group):
 
     def forget_peaks(self) -> bool:
         """Let the memory peak begin anew."""
-        path = self._file("memory", "max_usage_in_bytes")
-        if path is not None:
-            with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError):
+            for path in self._peaks[:1]:
                 self._kept.write(path, "0")
         return False
+
+    def mark_memory(self) -> None:
+        """Let both peaks begin anew, of all memory and of the kernel's own.
+
+        Who is not root may, once root has.
+        """
+        self._marked = None
+        with contextlib.suppress(OSError):
+            for path in self._peaks:
+                self._kept.write(path, "0")
+            self._marked = self._highest()
+
+    @cached_property
+    def _peaks(self) -> tuple[str, ...]:
+        names = ("max_usage_in_bytes", "kmem.max_usage_in_bytes")
+        paths = (self._file("memory", name) for name in names)
+        return tuple(path for path in paths if path is not None)
+
+    def _highest(self) -> int | None:
+        try:
+            # What the kernel needs for itself counts nowhere else, nor does it here.
+            total, kernel = map(self._kept.number, self._peaks)
+        except (OSError, ValueError):
+            return None
+        return total - kernel
+
+    def _cache_bytes(self) -> int:
+        path = self._file("memory", "stat")
+        return 0 if path is None else _count(self._kept.read(path), "total_cache")
 
     def memory_bytes(self) -> tuple[int, int] | None:
         """Return memory without the page cache that could go, and the peak."""
@@ -323,6 +346,21 @@ class GroupV2(Group):
     def oom_kills(self) -> int:
         """Return the kernel's count of this group."""
         return _count(_read(self._path("memory.events")), "oom_kill")
+
+    def mark_memory(self) -> None:
+        """Take what was the highest until now as what there was: no less can have been."""
+        self._marked = self._highest()
+
+    def _highest(self) -> int | None:
+        try:
+            return self._kept.number(self._path("memory.peak"))
+        except (OSError, ValueError):
+            return None
+
+    def _cache_bytes(self) -> int:
+        # Limit: this version tells what the kernel has for itself, not what it had.
+        text = self._kept.read(self._path("memory.stat"))
+        return _count(text, "file") + _count(text, "kernel")
 
     def _kill_all(self) -> None:
         if not _try_write(self._path("cgroup.kill"), "1"):

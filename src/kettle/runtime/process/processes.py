@@ -160,6 +160,8 @@ class SystemProcesses:
         self._zygote: OwnForker | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self.orphans_reaped = 0
+        # The most memory that one of them had; who wants to know of some only sets it back.
+        self.orphans_peak_kib = 0
 
     @property
     def zygote(self) -> OwnForker:
@@ -301,6 +303,7 @@ class SystemProcesses:
                 child.finish(status, usage)
                 continue
             self.orphans_reaped += 1
+            self.orphans_peak_kib = max(self.orphans_peak_kib, usage.ru_maxrss)
             if self._expected and len(self._unclaimed) < _UNCLAIMED_EXITS:
                 self._unclaimed[pid] = (status, usage)
 

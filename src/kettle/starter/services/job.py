@@ -97,7 +97,7 @@ class JobProcesses:
         self.continues = False
         # The job's number for itself, which is what its core file is named after.
         self.pid_inside = 0
-        self.use = JobUse(self, privileges)
+        self.use = JobUse(self, privileges, processes)
         # Whether all that was started here has ended: nothing of it can come back.
         self._all_ended = False
         # The standard files of a program that is about to begin.

@@ -85,6 +85,10 @@ class JobReports:
         self.usage = self.usage.observe(self._starter.jobs.use.first_sample())
         self.state = "Running"
 
+    def note(self) -> None:
+        """Note what the job uses now, for the next report."""
+        self.usage = self.usage.observe(self._starter.jobs.use.sample())
+
     def update(self) -> ClassAd:
         """Return the present update ad."""
         starter = self._starter
@@ -104,7 +108,7 @@ class JobReports:
             await starter.shadow.wait_for_news(self._soon_enough(delay))
             delay = float(settings.update_interval)
             with tasks.reported("An update of the job's usage"):
-                self.usage = self.usage.observe(starter.jobs.use.sample())
+                self.note()
             with tasks.reported("An update of the job"):
                 await self.send_update()
             # Only now: a shadow that answers has not started the job anew, however late we ask.

@@ -1,6 +1,17 @@
 """What the job's processes use of the machine, measured while they live and when they have ended.
 
 What the numbers become is `usage.py`'s.
+
+The memory of a job is the highest of three: what its processes were seen to have together while it
+ran; what the largest of those had that were waited for, or fell to us; and by how much the memory
+of its control group has grown. That counts page cache, which is not the job's memory. What is left
+of it at the end is taken off, and so is all that the job's processes have read from disks and
+written, as no more can have been in the cache and have gone since. The rest is certain, and may be
+nothing for a job with many files.
+
+Limit: memory of a moment, between two looks, of several processes that have no group or many files;
+or of one process that has less than we ourselves, without a group. What was read and written by one
+that lost its parent in a PID namespace of the job's nobody tells.
 """
 
 from __future__ import annotations
@@ -12,13 +23,15 @@ from typing import Protocol
 from kettle.runtime.process.cgroups import Group
 from kettle.runtime.process.liveness import said
 from kettle.runtime.process.privileges import Privileges
-from kettle.runtime.process.processes import Child
+from kettle.runtime.process.processes import Child, SystemProcesses
 from kettle.runtime.storage.small_files import read_small
 from kettle.starter.services.held_memory import MemoryFiles, proportional_bytes
 from kettle.starter.usage import Sample
 
 _TICKS = os.sysconf("SC_CLK_TCK")
 _PAGE_KIB = os.sysconf("SC_PAGE_SIZE") // 1024
+# Limit: growth that says nothing: the kernel charges a group some pages ahead on each core.
+_NOISE_KIB = 1024
 
 
 class Measured(Protocol):
@@ -39,17 +52,26 @@ class Measured(Protocol):
 class JobUse:
     """What one job uses."""
 
-    def __init__(self, jobs: Measured, privileges: Privileges) -> None:
+    def __init__(self, jobs: Measured, privileges: Privileges, processes: SystemProcesses) -> None:
         self._jobs = jobs
         self._privileges = privileges
+        self._processes = processes
         # What the kernel said of its first process just after its start.
         self._first_status = b""
         self._own_peak_kib = 0
+        self._seen_kib = 0
+        # What our children before the job had read and written; None before the first program.
+        self._moved_before: int | None = None
         self._memory_files = MemoryFiles()
 
     def prepare(self) -> None:
-        """Note what we have before a program starts as a copy of us."""
+        """Note how things are before a program starts, as a copy of us."""
         self._own_peak_kib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        if self._moved_before is None:
+            self._moved_before = _moved_kib()
+            self._processes.orphans_peak_kib = 0
+            if self._jobs.group is not None:
+                self._jobs.group.mark_memory()
 
     def begin(self, pid: int, folder: str) -> bytes:
         """Note how a program began that has this folder; return what the kernel says of it."""
@@ -110,6 +132,10 @@ class JobUse:
             own = sum(map(_proportional_bytes, living))
             return own + files - min(files, self._memory_files.mapped(living))
 
+    def saw(self, memory: int) -> None:
+        """Note the memory of all processes at some moment, in bytes."""
+        self._seen_kib = max(self._seen_kib, memory // 1024)
+
     def first_sample(self) -> Sample:
         """Return the memory of the job's first process alone, as it was just after its start."""
         image, resident = (said(self._first_status, name) for name in (b"VmSize", b"VmRSS"))
@@ -121,9 +147,12 @@ class JobUse:
         usage = self._jobs.child.usage if self._jobs.child is not None else None
         if usage is None:
             return Sample()
+        largest = max(usage.ru_maxrss, self._processes.orphans_peak_kib)
         # The kernel counts what the process was before it became the job, a copy of ourselves; a
         # smaller peak than our own says nothing about the job.
-        peak = usage.ru_maxrss if usage.ru_maxrss > 1.25 * self._own_peak_kib else 0
+        if largest <= 1.25 * self._own_peak_kib:
+            largest = 0
+        peak = self._peak_kib(max(largest, self._seen_kib))
         return Sample(
             pids=0,
             image_kib=peak,
@@ -133,6 +162,23 @@ class JobUse:
             read_kib=usage.ru_inblock // 2,
             write_kib=usage.ru_oublock // 2,
         )
+
+    def _peak_kib(self, known: int) -> int:
+        """Return what all processes certainly had together once, which is `known` or more."""
+        group = self._jobs.group
+        if group is None or self._moved_before is None:
+            return known
+        least = known + _NOISE_KIB + _moved_kib() - self._moved_before
+        # Most jobs have no more, and are not asked for their cache.
+        if group.growth_bytes() // 1024 <= least:
+            return known
+        return max(known, known + group.growth_bytes(without_cache=True) // 1024 - least)
+
+
+def _moved_kib() -> int:
+    """Return what our children that have ended, and theirs, have read from disks and written."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return (usage.ru_inblock + usage.ru_oublock) // 2
 
 
 def _read_status(pid: int) -> bytes:

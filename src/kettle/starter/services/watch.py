@@ -8,6 +8,7 @@ it can be afforded.
 from __future__ import annotations
 
 import asyncio
+import itertools
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Protocol
@@ -31,6 +32,10 @@ class Measured(Protocol):
 
     def resident_bytes(self, enough: int | None) -> int:
         """Return the memory of all processes; exact where it could be more than `enough`."""
+        ...
+
+    def saw(self, memory: int) -> None:
+        """Note the memory of all processes at this moment, in bytes."""
         ...
 
 
@@ -81,12 +86,17 @@ class ResourceWatch:
         use: Measured,
         measure_disk: Callable[[], tuple[int, int]],
         on_excess: Callable[[Excess], None],
+        note: Callable[[], None],
     ) -> None:
-        """Look until the job uses too much; being cancelled is the usual end."""
+        """Look until the job uses too much; being cancelled is the usual end.
+
+        What it uses is to be noted (`note`) at the first look, and then ever more rarely: that
+        costs more than a look, and what changes for long is seen by reports.
+        """
         loop = asyncio.get_running_loop()
         delay, walked_until = _FIRST_LOOK_SECONDS, 0.0
         looked_at = loop.time()
-        while True:
+        for look in itertools.count(1):
             await asyncio.sleep(delay)
             now = loop.time()
             passed, looked_at = now - looked_at, now
@@ -98,6 +108,8 @@ class ResourceWatch:
                     excess, soon = self._look_at_disk(measure_disk, passed, now)
                     delay = min(delay, soon)
                     walked_until = loop.time() + (loop.time() - now) * _WALK_SHARE
+                if look & (look - 1) == 0:
+                    note()
             if excess is not None:
                 on_excess(excess)
                 return
@@ -107,6 +119,7 @@ class ResourceWatch:
         known = self._group.memory_bytes() if self._group is not None else None
         if known is not None:
             self._peak = max(self._peak, known[0])
+            use.saw(known[0])
             # The kernel holds the limit; who it kills may be one process of many.
             return self.killed_by_kernel(), min(most, 1.0)
         limit = self._memory_allowance.limit

@@ -99,7 +99,7 @@ class SimulatedJobProcesses(JobProcesses):
         witness: Witness,
     ) -> None:
         super().__init__(processes, privileges, account)  # type: ignore[arg-type]
-        self.use = SimulatedUse(self, privileges)
+        self.use = SimulatedUse(self, privileges, self._processes)
         self._owner = owner
         self._witness = witness
 

@@ -100,6 +100,42 @@ def test_what_the_kernel_counts_is_read_as_the_version_says_it(tmp_path: Path) -
     assert (second.memory_bytes(), second.oom_kills()) == ((15, 77), 2)
 
 
+def test_growth_is_what_the_kernel_counted_since_the_mark_without_what_is_its_own(
+    tmp_path: Path,
+) -> None:
+    names = ("memory.max_usage_in_bytes", "memory.kmem.max_usage_in_bytes", "memory.stat")
+    one = tree(tmp_path / "memory" / "one", *names)
+    group = Hierarchy(1, {"memory": str(tmp_path / "memory")}).group("one")
+    assert group.growth_bytes() == 0
+    group.mark_memory()
+    assert [(one / name).read_text() for name in names] == ["0", "0", ""]
+    (one / names[0]).write_text("1000\n")
+    (one / names[1]).write_text("300\n")
+    (one / names[2]).write_text("cache 1\ntotal_cache 600\n")
+    assert (group.growth_bytes(), group.growth_bytes(without_cache=True)) == (700, 100)
+    # One whose counts cannot be set back tells nothing.
+    (one / names[1]).unlink()
+    group.remove()
+    group.mark_memory()
+    assert group.growth_bytes() == 0
+
+
+def test_growth_in_version_two_is_only_known_beyond_the_peak_before_the_mark(
+    tmp_path: Path,
+) -> None:
+    one = tree(tmp_path / "unified" / "one", "memory.stat")
+    group = Hierarchy(2, {"unified": str(tmp_path / "unified")}).group("one")
+    group.mark_memory()
+    assert group.growth_bytes() == 0
+    (one / "memory.peak").write_text("500\n")
+    group.mark_memory()
+    assert group.growth_bytes(without_cache=True) == 0
+    (one / "memory.peak").write_text("1700\n")
+    assert (group.growth_bytes(), group.growth_bytes(without_cache=True)) == (1200, 1200)
+    (one / "memory.stat").write_text("anon 10\nfile 800\nkernel 100\n")
+    assert group.growth_bytes(without_cache=True) == 800
+
+
 def two_controllers(tmp_path: Path) -> Hierarchy:
     for name in ("freezer", "memory"):
         tree(tmp_path / name, "tasks")

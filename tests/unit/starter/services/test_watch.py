@@ -10,8 +10,9 @@ import pytest
 
 from kettle.runtime.process.cgroups import GroupV2, Hierarchy
 from kettle.runtime.process.privileges import Account, Privileges
-from kettle.starter.limits import OUT_OF_DISK, Allowance, LimitRules, Limits
+from kettle.starter.limits import OUT_OF_DISK, Allowance, Excess, LimitRules, Limits
 from kettle.starter.services.watch import ResourceWatch, SlotGroup
+from kettle.testing.virtual_loop import run_virtually
 
 
 class KernelGroup(GroupV2):
@@ -89,3 +90,44 @@ def test_what_is_tolerated_is_not_where_the_disk_has_no_room(tmp_path: Path) -> 
         excess = full.judge_end(1025)
         assert excess is not None
         assert "disk limit of 1024 kilobytes. Last measured usage: 1025" in excess.message
+
+
+def test_what_a_job_uses_is_noted_ever_more_rarely_and_its_group_s_memory_at_each_look() -> None:
+    class Use:
+        """What a job uses, with the number of each look."""
+
+        looks = 0
+        noted: list[int]
+        seen: list[int]
+
+        def __init__(self) -> None:
+            self.noted, self.seen = [], []
+
+        def resident_bytes(self, enough: int | None) -> int:
+            raise AssertionError(enough)
+
+        def saw(self, memory: int) -> None:
+            self.seen.append(memory)
+
+        def note(self) -> None:
+            self.noted.append(len(self.seen))
+
+    class Counted(GroupV2):
+        """A group that has ever more."""
+
+        count = 0
+
+        def oom_kills(self) -> int:
+            return int(self.count >= 9)
+
+        def memory_bytes(self) -> tuple[int, int] | None:
+            self.count += 1
+            return self.count, self.count
+
+    use, excesses = Use(), list[Excess]()
+    group = Counted(Hierarchy(2, {"unified": "/nowhere"}), "slot1")
+    watch = ResourceWatch(LimitRules(), group, Allowance(), Allowance())
+    run_virtually(watch.watch(use, lambda: (0, 0), excesses.append, use.note))
+    assert use.seen == [*range(1, 10)]
+    assert use.noted == [1, 2, 4, 8]
+    assert len(excesses) == 1
