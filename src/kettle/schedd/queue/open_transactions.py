@@ -11,6 +11,12 @@ from collections import Counter
 from typing import Protocol
 from weakref import WeakKeyDictionary, WeakSet
 
+# Limit: what one open transaction takes in memory, about; 100,000 jobs submitted one by one with
+# their attributes take 150 MB.
+MOST_TRANSACTION_BYTES = 1 << 30
+# Limit: what all large open transactions take together, and from where on one counts as large.
+MOST_OPEN_BYTES = 2 << 30
+LARGE_TRANSACTION_BYTES = 16 << 20
 # How much may be held beyond the bound, for each large transaction.
 STEP_BYTES = 1 << 20
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from kettle.schedd.queue.job_ids import JobId
 from kettle.wire.dialog import Message
+from kettle.wire.messages.qmgmt import SetAttributeFlags
 from kettle.wire.messages.rpc import Reply, Shape
 
 # Bodies composed for a connection (encrypted or not), each with whether the message ends there.
@@ -43,6 +44,8 @@ class Answer:
     close: bool = False
 
 
+# Of a call that has none.
+NO_FLAGS = SetAttributeFlags(0)
 SILENCE = Answer()
 CLOSE = Answer(close=True)
 

@@ -1,7 +1,7 @@
 """The calls of queue management that read: one attribute, one ad, all ads, what has changed.
 
 They see the connection's open transaction as if it were committed already. Scans and long answers
-are over the jobs of the moment in which they begin. The calls that change are `qmgmt`'s.
+are over the jobs of the moment in which they begin. The calls that change are `qmgmt_edits`'.
 Source: wire notes, Schedd queue management.
 """
 
@@ -19,8 +19,8 @@ from kettle.schedd.queue.actors import Actor
 from kettle.schedd.queue.job_ids import CLUSTER_PROC, JobId, key_of
 from kettle.schedd.queue.job_queue import Job, JobQueue, take_away
 from kettle.schedd.queue.qmgmt_answers import Answer, Steps, code
+from kettle.schedd.queue.qmgmt_changes import Changes
 from kettle.schedd.queue.selection import candidates, look, parse_constraint
-from kettle.schedd.queue.transaction import Transaction
 from kettle.wire.codec import Writer, is_private_attribute, split_names
 from kettle.wire.messages import qmgmt as calls
 from kettle.wire.messages.rpc import Call
@@ -59,7 +59,7 @@ _READING_ONE = (
 
 
 class Reading:
-    """What one connection sees; `transaction` is its open one.
+    """What one connection sees, with its changes.
 
     `expands` is set on a connection that may write: there GetJobAd fills in `$$()`.
     """
@@ -67,7 +67,7 @@ class Reading:
     def __init__(
         self,
         queue: JobQueue,
-        transaction: Transaction,
+        changes: Changes,
         actor: Actor,
         now: Callable[[], int],
         slot_of: SlotOf,
@@ -75,7 +75,7 @@ class Reading:
         expands: bool,
     ) -> None:
         self._queue = queue
-        self.transaction = transaction
+        self._changes = changes
         self._actor = actor
         self._now = now
         self._slot_of = slot_of
@@ -86,11 +86,11 @@ class Reading:
         """Serve the four calls that read one attribute."""
         assert isinstance(call, _READING_ONE)
         cluster, proc, name = call.cluster, call.proc, call.name
-        if not self.transaction.exists(key_of(cluster, proc)):
+        if not self._changes.transaction.exists(key_of(cluster, proc)):
             raise RefusedError(f"there is no job {cluster}.{proc}", code=errno.ENOENT)
         if is_private_attribute(name) and not self._actor.super_user:
             raise RefusedError(f"{name} is private", code=errno.EACCES)
-        if self.transaction.text(cluster, proc, name) is None:
+        if self._changes.transaction.text(cluster, proc, name) is None:
             raise RefusedError(f"job {cluster}.{proc} has no {name}", code=errno.EINVAL)
         ad = self._view(cluster, proc)
         value: int | float | str | None
@@ -112,7 +112,7 @@ class Reading:
         if proc >= 0:
             keys.append(key_of(cluster, proc))
         committed = self._queue.ad(keys[-1])
-        changed = [list(self.transaction.overlay_of(key)) for key in keys]
+        changed = [list(self._changes.transaction.overlay_of(key)) for key in keys]
         if committed is not None and not any(changed):
             return committed
         view = ClassAd()
@@ -132,7 +132,7 @@ class Reading:
 
     def on_get_job_ad(self, call: calls.GetJobAd) -> Answer:
         """Serve GetJobAd, of a job or of a cluster."""
-        if not self.transaction.exists(key_of(call.cluster, call.proc)):
+        if not self._changes.transaction.exists(key_of(call.cluster, call.proc)):
             return code(-1, errno.ENOENT)
         ad = self._view(call.cluster, call.proc)
         if self._expands and call.proc >= 0:

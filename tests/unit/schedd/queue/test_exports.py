@@ -14,7 +14,7 @@ from kettle.schedd.idle_jobs import IdleJobs
 from kettle.schedd.queue import exports, imports
 from kettle.schedd.queue.actors import Actor
 from kettle.schedd.queue.job_ids import key_of
-from kettle.schedd.queue.qmgmt import LARGE_TRANSACTION_BYTES
+from kettle.schedd.queue.open_transactions import LARGE_TRANSACTION_BYTES
 from unit.schedd.queue_fixture import (
     ALICE,
     BOB,

@@ -278,7 +278,7 @@ def test_others_have_their_turn_while_a_large_submission_is_changed() -> None:
     client.set(cluster, -1, "Owner", "undefined")
     for _ in range(250):
         client.call(calls.NewProc(cluster))
-    answer = client.connection._commit(calls.CommitTransactionNoFlags(), 0)
+    answer = client.connection.commits.commit(calls.CommitTransactionNoFlags(), 0)
     assert answer.steps is not None
     assert len(list(answer.steps)) > 250
     assert len(schedd.queue.jobs) == 250
@@ -341,13 +341,13 @@ def test_a_submission_whose_rules_take_too_long_is_refused_and_others_have_their
     schedd = Schedd(rules=rules(WANTS.format("A9 > 0")))
     client = schedd.client()
     times = itertools.count(0.0, 0.3)
-    client.connection._monotonic = lambda: next(times)
+    client.connection.commits._monotonic = lambda: next(times)
     cluster = client.call(calls.NewCluster()).value
     for name, text in {"Owner": "undefined", "JobUniverse": "5", **DOUBLING}.items():
         client.set(cluster, -1, name, text)
     for _ in range(150):
         client.call(calls.NewProc(cluster))
-    answer = client.connection._commit(calls.CommitTransactionNoFlags(), 0)
+    answer = client.connection.commits.commit(calls.CommitTransactionNoFlags(), 0)
     steps, taken = answer.steps, 0
     assert steps is not None
     while True:
@@ -400,7 +400,7 @@ def test_new_jobs_are_read_one_after_the_other() -> None:
         proc = client.call(calls.NewProc(cluster)).value
         client.set(cluster, proc, "Args", '"' + "x" * 20 + '"')
     tracemalloc.start()
-    for _ in client.connection._transaction.new_jobs():
+    for _ in client.connection.changes.transaction.new_jobs():
         pass
     _, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()

@@ -360,8 +360,8 @@ def test_a_transaction_that_grows_beyond_all_bounds_costs_its_connection(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     schedd = Schedd()
-    monkeypatch.setattr("kettle.schedd.queue.qmgmt.LARGE_TRANSACTION_BYTES", 1_000)
-    monkeypatch.setattr("kettle.schedd.queue.qmgmt.MOST_TRANSACTION_BYTES", 20_000)
+    monkeypatch.setattr("kettle.schedd.queue.qmgmt_changes.LARGE_TRANSACTION_BYTES", 1_000)
+    monkeypatch.setattr("kettle.schedd.queue.qmgmt_changes.MOST_TRANSACTION_BYTES", 20_000)
     client = schedd.client()
     cluster = client.call(calls.NewCluster()).value
     for number in range(30):
@@ -378,8 +378,8 @@ def test_large_transactions_together_have_a_bound_and_small_ones_go_on(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     schedd = Schedd()
-    monkeypatch.setattr("kettle.schedd.queue.qmgmt.LARGE_TRANSACTION_BYTES", 10_000)
-    monkeypatch.setattr("kettle.schedd.queue.qmgmt.MOST_OPEN_BYTES", 50_000)
+    monkeypatch.setattr("kettle.schedd.queue.qmgmt_changes.LARGE_TRANSACTION_BYTES", 10_000)
+    monkeypatch.setattr("kettle.schedd.queue.qmgmt_changes.MOST_OPEN_BYTES", 50_000)
     clients = [schedd.client() for _ in range(3)]
     clusters = [client.call(calls.NewCluster()).value for client in clients]
     for client, cluster in zip(clients[:2], clusters[:2], strict=True):
@@ -398,8 +398,8 @@ def test_of_all_large_transactions_the_user_who_holds_most_loses_the_largest(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     schedd = Schedd()
-    monkeypatch.setattr("kettle.schedd.queue.qmgmt.LARGE_TRANSACTION_BYTES", 1_000)
-    monkeypatch.setattr("kettle.schedd.queue.qmgmt.MOST_OPEN_BYTES", 50_000)
+    monkeypatch.setattr("kettle.schedd.queue.qmgmt_changes.LARGE_TRANSACTION_BYTES", 1_000)
+    monkeypatch.setattr("kettle.schedd.queue.qmgmt_changes.MOST_OPEN_BYTES", 50_000)
 
     def hold(actor: Actor, size: int) -> tuple[Client, int]:
         client = schedd.client(actor)
@@ -413,7 +413,7 @@ def test_of_all_large_transactions_the_user_who_holds_most_loses_the_largest(
     other.call(calls.NewProc(cluster))
     assert other.call(calls.CommitTransactionNoFlags()).value == 0
     # Only the largest of hers is gone, at once, and she learns it with her next request.
-    assert [hog.connection.held_bytes > 0 for hog in hogs] == [True, False, True]
+    assert [hog.connection.changes.held_bytes > 0 for hog in hogs] == [True, False, True]
     with pytest.raises(RemoteProtocolError, match="all open transactions together"):
         hogs[1].call(calls.CommitTransactionNoFlags())
     assert hogs[0].call(calls.AbortTransaction()).value == 0
@@ -618,7 +618,7 @@ def test_a_failure_behind_the_commit_refuses_no_submission() -> None:
 
     schedd.queue.observe(fail)
     client = schedd.client()
-    client.connection._tell = told.append
+    client.connection.commits._tell = told.append
     cluster = client.call(calls.NewCluster()).value
     client.set(cluster, -1, "Owner", "undefined")
     client.call(calls.NewProc(cluster))

@@ -11,7 +11,7 @@ import pytest
 
 from kettle.errors import RemoteProtocolError
 from kettle.records.queue_log import LONGEST_RECORD_BYTES
-from kettle.schedd.queue.qmgmt import LONGEST_FILE_NAME, MOST_CLUSTERS
+from kettle.schedd.queue.qmgmt_submitting import LONGEST_FILE_NAME, MOST_CLUSTERS
 from kettle.wire.messages import qmgmt as calls
 from kettle.wire.messages.rpc import Reply
 from unit.schedd.queue_fixture import Schedd
@@ -169,8 +169,8 @@ def test_what_jobs_had_before_their_logged_edits_counts_as_the_transactions(
     schedd.submit(Long="strcat(" + ",".join(['"x"'] * 1_000) + ")")
     (job,) = schedd.queue.jobs.values()
     assert job.ad.evaluate("Long") == "x" * 1_000
-    monkeypatch.setattr("kettle.schedd.queue.qmgmt.LARGE_TRANSACTION_BYTES", 1_000)
-    monkeypatch.setattr("kettle.schedd.queue.qmgmt.MOST_TRANSACTION_BYTES", 100_000)
+    monkeypatch.setattr("kettle.schedd.queue.qmgmt_changes.LARGE_TRANSACTION_BYTES", 1_000)
+    monkeypatch.setattr("kettle.schedd.queue.qmgmt_changes.MOST_TRANSACTION_BYTES", 100_000)
     client = schedd.client()
     edit = calls.SetAttribute2(1, 0, "1", "Long", _QUIETLY_INTO_THE_LOG)
     # Of 5,000 bytes each.
