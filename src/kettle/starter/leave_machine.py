@@ -2,7 +2,7 @@
 
 Decides what an order to leave means for a job that is being prepared, runs, sends its files or is
 over. Who gives the orders is `services/control.py`; signals, timers and connections are
-`service.py`'s. Sources: wire notes, Life of a vanilla job; starter exit notes; R082.
+`services/orders.py`'s. Sources: wire notes, Life of a vanilla job; starter exit notes; R082.
 """
 
 from __future__ import annotations

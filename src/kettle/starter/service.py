@@ -1,9 +1,9 @@
 """A starter at work: one job from its activation to the removal of its sandbox.
 
 The order of calls is that of the wire notes, Life of a vanilla job. Its programs are
-`services/programs.py`, what is reported `services/reports.py`, the end `services/ending.py`; what
-is the same for all jobs of a claim `place.py`. Its startd speaks to it through
-`services/control.py`.
+`services/programs.py`, what is reported `services/reports.py`, what is ordered of it
+`services/orders.py`, the end `services/ending.py`; what is the same for all jobs of a claim
+`place.py`. Its startd speaks to it through `services/control.py`.
 """
 
 from __future__ import annotations
@@ -29,10 +29,9 @@ from kettle.starter import outcome, syscalls
 from kettle.starter.account import choose_account, read_claimed, slot_account
 from kettle.starter.conversation import PREPARING, Turn, Way
 from kettle.starter.deferral import deferral_time, seconds_to_wait
-from kettle.starter.exit_pipeline import ExitPipeline, ExitStep
+from kettle.starter.exit_pipeline import ExitPipeline
 from kettle.starter.job_file import job_as_run
 from kettle.starter.launch import CannotLaunch, LaunchPlan, plan_launch, uses_file_transfer
-from kettle.starter.leave_machine import ORDERS, Effect, Order, Stage, choose_stage
 from kettle.starter.limits import Excess
 from kettle.starter.place import Place
 from kettle.starter.processes import Role
@@ -41,6 +40,7 @@ from kettle.starter.services.commands import StarterCommands
 from kettle.starter.services.control import StartdControl
 from kettle.starter.services.ending import JobEnd
 from kettle.starter.services.job import JobProcesses
+from kettle.starter.services.orders import JobOrders
 from kettle.starter.services.programs import Programs
 from kettle.starter.services.reports import JobReports
 from kettle.starter.services.sandbox import SandboxKeeper, SmallFile
@@ -63,9 +63,6 @@ _DEFERRAL_LOOK_SECONDS = 60.0
 _GUIDANCE_RETRIES = 120
 # A job that is over sooner is not worth a word to the startd that it runs, nor a look at its use.
 _SHORT_SECONDS = 0.1
-
-# How long a shadow that is away may still come back when the job has to leave at once.
-HURRY_SECONDS = 2.0
 
 
 class Starter:
@@ -102,6 +99,7 @@ class Starter:
         self.programs = Programs(self)
         self.reports = JobReports(self)
         self.end = JobEnd(self)
+        self.orders = JobOrders(self)
         # What is made once the job's account is known.
         self._keeper: SandboxKeeper | None = None
         self._jobs: JobProcesses | None = None
@@ -110,24 +108,20 @@ class Starter:
         self._excess: Excess | None = None
         # What it left in private folders outside its sandbox.
         self.private_kib = 0
-        # Has the job held that is on its way out.
-        self._holding: asyncio.Task[None] | None = None
         self._chirp: ChirpServer | None = None
         self.begun = asyncio.Event()
         self.deactivated = asyncio.Event()
         self._looking: list[asyncio.Task[object]] = []
         self._census = Census(note_of(self.settings.execute, self.world.pid))
-        self._leave_timer: asyncio.TimerHandle | None = None
         self._soon: asyncio.TimerHandle | None = None
         self._say_where: asyncio.TimerHandle | None = None
-        self._suspend_at_start = False
         self._trace: RunTrace | None = None
 
     # ---- the life of the job ------------------------------------------------------------------
 
     async def run(self) -> int:
         """Run the job and everything after it; return the exit code of this process."""
-        self.control.begin(self)
+        self.control.begin(self.orders)
         try:
             await self._run()
         except LeaseOver as error:
@@ -405,8 +399,7 @@ class Starter:
         self.reports.begin()
         loop = asyncio.get_running_loop()
         self._soon = loop.call_later(_SHORT_SECONDS, self._look_after, pid)
-        if self._suspend_at_start:
-            self.suspend()
+        self.orders.begin()
 
     def _look_after(self, pid: int) -> None:
         """Begin what a job that is over in a moment can do without: reports, limits."""
@@ -467,96 +460,9 @@ class Starter:
             self._excess = self._watch.judge_end(left)
         return self.programs.processes.status_of(Role.JOB)
 
-    # ---- being told to leave ------------------------------------------------------------------
-
-    def leave(self, vacate: outcome.Vacate, *, graceful: bool, seconds: float) -> None:
-        """End the job: softly with so many seconds until the hard end, or at once."""
-        self.deactivated.set()
-        if vacate.hold_reason:
-            self._hold(vacate)
-        self._obey(Order.SOON if graceful and seconds > 0 else Order.NOW, vacate, seconds)
-
-    def _hold(self, vacate: outcome.Vacate) -> None:
-        """Tell the shadow that the job is to be held: it is from now on, and takes its time to end.
-
-        Compat: the reference forgets the run at that moment, and starts a job that is released a
-        second time beside its first program. Ours waits for the end of that
-        (test_a_job_that_its_machine_wants_held_is_held_at_once_and_starts_again_when_it_has_left).
-        """
-        if self._holding is None and not self.programs.ended.is_set():
-            code = int(HoldReasonCode.StartdHeldJob)
-            told = self.report_failure(vacate.hold_reason, code, vacate.hold_subcode)
-            self._holding = tasks.spawn(told, "hold")
-
-    def _obey(self, order: Order, vacate: outcome.Vacate, seconds: float = 0.0) -> None:
-        stage = choose_stage(
-            started=self.job_started,
-            ended=self.programs.ended.is_set(),
-            sent=self.pipeline.has_done(ExitStep.TRANSFER_OUTPUT),
-        )
-        self.log(f"told {order.value}, while {stage.value}: {vacate.reason}")
-        if order is Order.NOW or stage is Stage.PREPARING:
-            # Nothing of the job is left that would be worth waiting for a shadow that is away.
-            self.shadow.hurry(HURRY_SECONDS)
-        for effect in ORDERS[stage, order]:
-            self._carry_out(effect, vacate, seconds)
-
-    def _carry_out(self, effect: Effect, vacate: outcome.Vacate, seconds: float) -> None:
-        match effect:
-            case Effect.BLAME:
-                self.vacate = self.vacate or vacate
-            case Effect.START_NOTHING:
-                self.programs.ended.set()
-            # Once: who asks again, for another reason, finds the job on its way.
-            case Effect.SIGNAL if self._leave_timer is None:
-                self.programs.signal(self.launch_plan.soft_kill_signal)
-            case Effect.SET_TIMER if self._leave_timer is None:
-                loop = asyncio.get_running_loop()
-                self._leave_timer = loop.call_later(seconds, self._obey, Order.NOW, vacate)
-            case Effect.KILL:
-                self.jobs.kill_all()
-            case Effect.BREAK_OFF:
-                self.transfer.break_off(vacate)
-
-    def lose_for_good(self) -> None:
-        """End the job: it may be about to start somewhere else."""
-        reason = "the job lease expired"
-        self.log(f"lost the shadow for good: {reason}")
-        vacate = outcome.Vacate(reason, VacateReasonCode.ReconnectFailed)
-        self.leave(vacate, graceful=False, seconds=0)
-
-    def suspend(self) -> None:
-        """Freeze the job and tell the shadow; one that waits is frozen as it begins.
-
-        Compat: the reference freezes input that travels, too, and as its schedd never hears of
-        that, it refuses to continue the job: it stays so until it is held or vacated
-        (test_a_job_that_is_suspended_while_its_input_travels_begins_suspended).
-        """
-        if not self.job_started:
-            self._suspend_at_start = True
-            return
-        stopped = self.jobs.suspend()
-        self._change_state("Suspended", stopped)
-
-    def resume(self) -> None:
-        """Thaw the job and tell the shadow."""
-        self._suspend_at_start = False
-        if not self.job_started:
-            return
-        self._change_state("Running", self.jobs.resume())
-
-    def _change_state(self, state: str, pids: int) -> None:
-        if self.reports.state not in {"Running", "Suspended"}:
-            return
-        self.reports.state = state
-        ad = self.reports.update()
-        ad["NumPids"] = pids
-        tasks.spawn(self.shadow.call(lambda: syscalls.must(calls.RegisterJobInfo(ad))), "job state")
-
     async def _clean_up(self) -> None:
         self.stop_looking()
-        if self._leave_timer is not None:
-            self._leave_timer.cancel()
+        self.orders.close()
         if self._jobs is not None:
             self._jobs.close_files()
             await self._jobs.end_all()

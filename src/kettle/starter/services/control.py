@@ -27,7 +27,7 @@ from kettle.wire.messages import starter_control as words
 from kettle.wire.messages.starter_control import StarterActivation
 
 
-class Starter(Protocol):
+class Ordered(Protocol):
     """The job that orders are about."""
 
     activation: StarterActivation
@@ -54,7 +54,7 @@ class StartdControl:
         if connections is not None:
             # What is not there when its word has come is never waited for.
             connections.setblocking(False)
-        self._starter: Starter | None = None
+        self._starter: Ordered | None = None
         # Orders that came while a starter was still getting ready for the job that they are about.
         self._early: list[words.ControlMessage] | None = []
         self._done = False
@@ -69,7 +69,7 @@ class StartdControl:
         # Ends the wait of whoever waits for something else until there is news here.
         self.on_news: Callable[[], object] | None = None
 
-    def begin(self, starter: Starter) -> None:
+    def begin(self, starter: Ordered) -> None:
         """From here on orders are for this activation, with those that came while it got ready."""
         self._starter, self._done = starter, False
         self._granted = starter.activation
@@ -187,11 +187,11 @@ class StartdControl:
         self._refused = None
         self._post(words.AskActivation(ClassAd(), job))
 
-    def _leave_at_once(self, starter: Starter) -> None:
+    def _leave_at_once(self, starter: Ordered) -> None:
         gone = Vacate("the startd is gone", VacateReasonCode.StartdException)
         starter.leave(gone, graceful=False, seconds=0)
 
-    def _carry_out(self, order: words.ControlMessage, starter: Starter) -> None:
+    def _carry_out(self, order: words.ControlMessage, starter: Ordered) -> None:
         ad = order.content
         if isinstance(order, words.VacateJob | words.KillJob):
             vacate = Vacate(

@@ -34,10 +34,16 @@ T = TypeVar("T")
 
 
 class Reports(Protocol):
-    """What is said of the job."""
+    """What is said of the job; `state` is JobState, empty before its program began."""
+
+    state: str
 
     def info_with_slot(self) -> ClassAd:
         """Return who runs the job and where, with the whole ad of the slot."""
+        ...
+
+    def update(self) -> ClassAd:
+        """Return the present update ad."""
         ...
 
     def final(self, status: int | None) -> ClassAd:
@@ -60,8 +66,31 @@ class Transfer(Protocol):
         """Send the job's output to the shadow; TransferFailed says what to do with the job."""
         ...
 
+    def break_off(self, vacate: Vacate) -> None:
+        """Send no more of the output: the job has to leave."""
+        ...
+
     async def send_checkpoint(self, number: int) -> None:
         """Send a checkpoint to the shadow's spool, or to its destination."""
+        ...
+
+
+class Programs(Protocol):
+    """The job's programs."""
+
+    # Set when none is left to follow.
+    ended: asyncio.Event
+
+    def signal(self, number: int) -> None:
+        """Ask what runs to leave."""
+        ...
+
+
+class Orders(Protocol):
+    """What is ordered of the job."""
+
+    def lose_for_good(self) -> None:
+        """End the job: its shadow was away for the whole lease."""
         ...
 
 
@@ -109,6 +138,16 @@ class Starter(Protocol):
     @property
     def had(self) -> ClassAd:
         """What the job was given here, for the startd's record of it; nobody changes it."""
+        ...
+
+    @property
+    def programs(self) -> Programs:
+        """The job's programs."""
+        ...
+
+    @property
+    def orders(self) -> Orders:
+        """What is ordered of the job."""
         ...
 
     @property
@@ -162,10 +201,6 @@ class Starter(Protocol):
 
     def killed_by_kernel(self) -> Excess | None:
         """Return what to say if the kernel has killed for want of memory."""
-        ...
-
-    def lose_for_good(self) -> None:
-        """End the job: its shadow was away for the whole lease."""
         ...
 
     def report_failure(self, message: str, code: int, subcode: int) -> Coroutine[Any, Any, None]:

@@ -113,7 +113,7 @@ class JobReports:
                 await self.send_update()
             # Only now: a shadow that answers has not started the job anew, however late we ask.
             if starter.shadow.lease_is_over:
-                starter.lose_for_good()
+                starter.orders.lose_for_good()
                 return
 
     def _soon_enough(self, delay: float) -> float:

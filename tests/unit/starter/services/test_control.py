@@ -13,8 +13,7 @@ import pytest
 from kettle.classad import ClassAd
 from kettle.errors import ConnectionLost
 from kettle.runtime.sockets.stream import Stream
-from kettle.starter.service import Starter
-from kettle.starter.services.control import StartdControl
+from kettle.starter.services.control import Ordered, StartdControl
 from kettle.wire.codec import Reader, Writer
 from kettle.wire.messages import starter_control as words
 from kettle.wire.messages.starter_control import StarterActivation
@@ -124,7 +123,7 @@ def test_a_job_without_its_connection_is_refused_and_never_waited_for() -> None:
 def test_a_grant_that_says_only_what_is_new_is_the_last_one_with_another_number() -> None:
     async def startd(stream: Stream, control: StartdControl) -> None:
         first = StarterActivation.read(Reader(activation(1)))
-        control.begin(cast("Starter", SimpleNamespace(activation=first)))
+        control.begin(cast("Ordered", SimpleNamespace(activation=first)))
         asking = asyncio.ensure_future(control.ask_activation(job()))
         await stream.receive()
         news = ClassAd({"Asked": True, "Number": 2, "MyCurrentTime": 99})

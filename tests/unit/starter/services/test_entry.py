@@ -15,6 +15,7 @@ from kettle.starter.service import Starter
 from kettle.starter.services import entry
 from kettle.starter.services.control import StartdControl
 from kettle.starter.services.ending import JobEnd
+from kettle.starter.services.orders import JobOrders
 from kettle.wire.messages.starter_control import StarterActivation
 
 
@@ -52,6 +53,7 @@ def test_a_mistake_in_a_jobs_run_sends_the_job_back_with_a_word_of_it() -> None:
 
     starter = object.__new__(Starter)
     starter.control = cast(StartdControl, SimpleNamespace(begin=lambda _starter: None))
+    starter.orders = cast(JobOrders, None)
     starter.end = cast(JobEnd, SimpleNamespace(stays=True, report_failure=report))
     vars(starter).update(_run=fail, _clean_up=nothing)
     with pytest.raises(UnicodeEncodeError):

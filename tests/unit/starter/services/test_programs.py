@@ -43,6 +43,7 @@ class Stage(SimpleNamespace):
         self.place = SimpleNamespace(allows_scripts=lambda *_: True)
         self.slot = ClassAd()
         self.end = SimpleNamespace(stays=True)
+        self.orders = SimpleNamespace()
         self._census = SimpleNamespace(remove=lambda: None)
         self._disk_left = lambda: 0
         self.streams = SimpleNamespace(finish=nothing)
