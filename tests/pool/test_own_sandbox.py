@@ -122,7 +122,9 @@ def test_the_next_job_of_a_claim_has_the_sandbox_that_was_made_anew(
         wait_until(lambda: os.listdir(execute) == [], 10)
 
 
-def test_a_job_that_works_where_sandboxes_are_sees_them(tmp_path: Path, apart: Path) -> None:
+def test_a_job_that_works_where_sandboxes_are_sees_its_folder_there_alone(
+    tmp_path: Path, apart: Path
+) -> None:
     execute = apart / "execute"
     own = execute / "own"
     own.mkdir()
@@ -133,11 +135,13 @@ def test_a_job_that_works_where_sandboxes_are_sees_them(tmp_path: Path, apart: P
         "arguments = \"-c 'pwd; ls ..'\"\nqueue\n"
     )
     with personal_pool(tmp_path, f"NUM_CPUS = 1\nEXECUTE = {execute}\n") as pool:
+        (execute / "dir_1").mkdir()
         jobs = submit(pool, apart / "work/job", lines)
         jobs.wait_for(5, 15)
         said = (own / "out").read_text().split()
-        assert said[0] == str(own)
-        assert "own" in said
+        assert (said[0], said[2:]) == (str(own), ["own"])
+        assert said[1].startswith("dir_")
+        assert said[1] != "dir_1"
         jobs.wait_until_gone()
 
 

@@ -19,7 +19,13 @@ from kettle.starter.affinity import choose_affinity
 from kettle.starter.job_file import Givings, as_shown
 from kettle.starter.launch import SlotShare, Surroundings, share_of
 from kettle.starter.limits import Allowance, Limits, allow_disk, plan_limits
-from kettle.starter.private_view import SHARED_MEMORY, hidden_folders, is_needed, private_folders
+from kettle.starter.private_view import (
+    SHARED_MEMORY,
+    hidden_folders,
+    is_needed,
+    private_folders,
+    shown_folders,
+)
 from kettle.starter.sandbox import Sandbox
 from kettle.starter.settings import StarterSettings
 from kettle.wire.codec import is_private_attribute
@@ -213,10 +219,15 @@ class Place:
                 self._folders[needed] = found
         return found
 
-    def hidden_folders(self, needed: str) -> tuple[str, ...]:
-        """Return the folders of sandboxes that hide those of others from a job."""
+    @cached_property
+    def hidden_folders(self) -> tuple[str, ...]:
+        """The folders of sandboxes that hide those of others from a job."""
         settings = self._settings
-        return hidden_folders((settings.execute, *settings.other_executes), (needed,))
+        return hidden_folders((settings.execute, *settings.other_executes))
+
+    def shown_folders(self, needed: str) -> tuple[str, ...]:
+        """Return what a job sees there, besides its own sandbox."""
+        return shown_folders(self.hidden_folders, needed)
 
     def private_shared_memory(self, needed: str) -> bool:
         """Whether /dev/shm is a job's own: not where its sandbox or its folder lies there."""

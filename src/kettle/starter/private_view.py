@@ -9,6 +9,7 @@ import posixpath
 from collections.abc import Iterable
 
 from kettle.classad import ClassAd
+from kettle.starter.sandbox import OF_A_STARTER
 
 SHARED_MEMORY = "/dev/shm"  # noqa: S108 - it is made the job's own
 # What is everybody's to write in, whatever else is there.
@@ -38,20 +39,31 @@ def private_folders(
     )
 
 
-def hidden_folders(executes: Iterable[str], needed: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the folders of sandboxes in which a job sees its own sandbox only.
+def hidden_folders(executes: Iterable[str]) -> tuple[str, ...]:
+    """Return the folders of sandboxes in which a job sees its own sandbox only, outer ones first.
 
-    Jobs of several users may run as one account, whose sandboxes are no secrets to each other.
-    One in which something `needed` lies is left out, and so is one that has to do for more than
-    sandboxes (EXECUTE = /tmp). Compat: the reference hides none
-    (test_a_job_sees_no_sandbox_but_its_own).
+    Jobs of several users may run as one account, whose sandboxes are no secrets to each other. One
+    that has to do for more than sandboxes is left out (EXECUTE = /tmp). Compat: the reference hides
+    none (test_a_job_sees_no_sandbox_but_its_own).
     """
     found = dict.fromkeys(posixpath.normpath(folder) for folder in executes if folder)
-    return tuple(
-        folder
-        for folder in found
-        if folder.startswith("/") and folder not in _COMMON and not is_needed(folder, needed)
-    )
+    hidden = [folder for folder in found if folder.startswith("/") and folder not in _COMMON]
+    return tuple(sorted(hidden, key=len))
+
+
+def shown_folders(hidden: Iterable[str], needed: str) -> tuple[str, ...]:
+    """Return what is shown in the hidden folders of that in which something `needed` lies.
+
+    It is what the site keeps beside sandboxes (/scratch/alice where EXECUTE = /scratch); a sandbox
+    is not shown to who asks for it as his working directory.
+    """
+    path = posixpath.normpath(needed) if needed else ""
+    shown = []
+    for folder in hidden:
+        first = path[len(folder) + 1 :].partition("/")[0] if is_needed(folder, (path,)) else ""
+        if first and not OF_A_STARTER.fullmatch(first):
+            shown.append(f"{folder}/{first}")
+    return tuple(shown)
 
 
 def is_needed(folder: str, needed: tuple[str, ...]) -> bool:

@@ -6,8 +6,12 @@ Names only (wire notes, Job sandbox); `services/sandbox.py` makes and removes th
 from __future__ import annotations
 
 import posixpath
+import re
 from dataclasses import dataclass
 from functools import cached_property
+
+OF_A_STARTER = re.compile(r"dir_[0-9]+|\.private_[0-9]+")
+"""How is called what starters have in a folder of sandboxes: those, and what is a job's /tmp."""
 
 
 @dataclass(frozen=True)

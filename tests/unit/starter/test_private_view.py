@@ -7,7 +7,7 @@ import pytest
 from kettle.classad import ClassAd
 from kettle.errors import KettleError
 from kettle.runtime.process.privileges import Account
-from kettle.starter.private_view import hidden_folders, private_folders
+from kettle.starter.private_view import hidden_folders, private_folders, shown_folders
 from kettle.starter.services.ssh import render_config
 from kettle.starter.services.view import accounts_with_shell, groups_without_tty, only_local
 
@@ -35,18 +35,38 @@ def test_folders_are_the_expressions_but_for_those_the_job_needs(
 
 
 @pytest.mark.parametrize(
-    ("executes", "needed", "expected"),
+    ("executes", "expected"),
     [
-        (("/exec", "/exec2/", "", "/exec"), (), ("/exec", "/exec2")),
-        (("/exec", "/exec2"), ("/exec/own/folder",), ("/exec2",)),
-        (("/exec",), ("/exec2",), ("/exec",)),
-        (("/tmp", "/tmp/execute", "/dev/shm", "/", "relative"), (), ("/tmp/execute",)),
+        (("/exec", "/exec2/", "", "/exec"), ("/exec", "/exec2")),
+        (("/exec/slots", "/exec"), ("/exec", "/exec/slots")),
+        (("/tmp", "/tmp/execute", "/dev/shm", "/", "relative"), ("/tmp/execute",)),
     ],
 )
 def test_folders_of_sandboxes_are_hidden_but_for_those_that_are_for_more(
-    executes: tuple[str, ...], needed: tuple[str, ...], expected: tuple[str, ...]
+    executes: tuple[str, ...], expected: tuple[str, ...]
 ) -> None:
-    assert hidden_folders(executes, needed) == expected
+    assert hidden_folders(executes) == expected
+
+
+@pytest.mark.parametrize(
+    ("needed", "expected"),
+    [
+        ("", ()),
+        ("/exec2/own", ()),
+        ("/exec", ()),
+        ("/exec/", ()),
+        ("/exec/own/folder", ("/exec/own",)),
+        ("/exec/dir_1", ()),
+        ("/exec/own/../dir_1/scratch", ()),
+        ("/exec/.private_1/0", ()),
+        ("/exec/slots/dir_1", ("/exec/slots",)),
+        ("/exec/slots/own", ("/exec/slots", "/exec/slots/own")),
+    ],
+)
+def test_of_folders_of_sandboxes_a_job_sees_where_it_works_unless_that_is_a_sandbox(
+    needed: str, expected: tuple[str, ...]
+) -> None:
+    assert shown_folders(("/exec", "/exec/slots"), needed) == expected
 
 
 def test_an_account_gets_a_shell_and_the_others_stay_as_they_are() -> None:

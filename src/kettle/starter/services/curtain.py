@@ -1,11 +1,12 @@
 """Hides the sandboxes of other jobs from a job that runs as the same account (`nobody`).
 
 Which folders are hidden is `private_view.py`. Each shows an empty file system in the job's view,
-and its own sandbox alone in that; outside, all is as it was.
+and its own sandbox alone in that, with what is shown to it besides; outside, all is as it was.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import posixpath
 from collections.abc import Callable
@@ -15,11 +16,16 @@ from kettle.runtime.process.namespaces import MountNamespace
 
 
 class Curtain:
-    """Before these folders, in one view; the sandbox of the job, in one of them, is seen."""
+    """Before these folders, in one view; the sandbox of the job, in one of them, is seen.
 
-    def __init__(self, folders: tuple[str, ...], sandbox: str) -> None:
+    So are the `shown` folders in them, unless they are links.
+    """
+
+    def __init__(self, folders: tuple[str, ...], sandbox: str, shown: tuple[str, ...] = ()) -> None:
         self._folders = folders
         self._sandbox = sandbox
+        # Those that are shown besides, opened where they are.
+        self._besides = dict.fromkeys(shown, -1)
         self._home = posixpath.dirname(sandbox)
         # Behind it: the folder that has the sandbox. -1 where the sandbox is not hidden.
         self._behind = -1
@@ -33,10 +39,13 @@ class Curtain:
         try:
             flags = os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC
             self._behind = os.open(self._home, flags)
+            for path in self._besides:
+                with contextlib.suppress(OSError):
+                    self._besides[path] = os.open(path, flags | os.O_NOFOLLOW)
             for folder in self._folders:
                 # One in another that is hidden is not there any more.
                 if os.path.isdir(folder):
-                    _hide(folder)
+                    self._hide(folder)
                     drawn.append(folder)
             if os.path.lexists(self._sandbox):
                 self.close()
@@ -56,8 +65,17 @@ class Curtain:
         """
         if self._shown is not None and _identity(self._sandbox) != self._shown:
             with view.entered():
-                _hide(self._home)
+                self._hide(self._home)
                 self._show()
+
+    def _hide(self, folder: str) -> None:
+        flags = kernel.MS_NOSUID | kernel.MS_NODEV | kernel.MS_NOEXEC
+        kernel.mount("tmpfs", folder, "tmpfs", flags, "mode=0755,size=64k")
+        for path, opened in self._besides.items():
+            if opened >= 0 and posixpath.dirname(path) == folder:
+                os.mkdir(path)
+                os.fchdir(opened)
+                kernel.mount(".", path, flags=kernel.MS_BIND | kernel.MS_REC)
 
     def _show(self) -> None:
         os.makedirs(self._sandbox)
@@ -70,12 +88,11 @@ class Curtain:
         """Let go of what is behind; what is hidden stays so as long as the view."""
         if self._behind >= 0:
             os.close(self._behind)
+        for opened in self._besides.values():
+            if opened >= 0:
+                os.close(opened)
+        self._besides = dict.fromkeys(self._besides, -1)
         self._behind, self._shown = -1, None
-
-
-def _hide(folder: str) -> None:
-    flags = kernel.MS_NOSUID | kernel.MS_NODEV | kernel.MS_NOEXEC
-    kernel.mount("tmpfs", folder, "tmpfs", flags, "mode=0755,size=64k")
 
 
 def _identity(path: str) -> tuple[int, int]:

@@ -115,13 +115,15 @@ class JobView:
         *,
         shared_memory: bool,
         hidden: tuple[str, ...] = (),
+        shown: tuple[str, ...] = (),
         sandbox: str = "",
     ) -> None:
         """Let these folders, and shared memory, be the job's own, and empty.
 
-        Those that are `hidden` show nothing but its `sandbox`, which is there already.
+        Those that are `hidden` show nothing but its `sandbox`, which is there already, and what is
+        `shown` of them.
         """
-        wanted = (folders, account.uid, shared_memory, hidden)
+        wanted = (folders, account.uid, shared_memory, hidden, shown)
         try:
             with self._privileges.as_root():
                 if wanted == self._made_for and (self._pids is None or self._pids.lives):
@@ -131,7 +133,8 @@ class JobView:
                         self._curtain.follow(self._namespace)
                 else:
                     self._close()
-                    self._make(folders, account, shared_memory, Curtain(hidden, sandbox))
+                    curtain = Curtain(hidden, sandbox, shown)
+                    self._make(folders, account, shared_memory, curtain)
                     self._made_for = wanted
                 self._renew_ipc()
         except OSError as error:

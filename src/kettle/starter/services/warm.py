@@ -51,7 +51,7 @@ def _rehearse_job(settings: StarterSettings) -> None:
     with contextlib.suppress(KettleError):
         plan_launch(job, slot, place.sandbox, around, transfers=True)
     place.private_folders(slot, job, "")
-    place.hidden_folders("")
+    place.shown_folders("")
     place.limits(slot, job)
     place.text_of(place.slot_for(ClassAd({"MyCurrentTime": 1}), job))
     place.info().update(place.provisioned)

@@ -119,7 +119,8 @@ class StarterWorld:
                 folders,
                 jobs.account,
                 shared_memory=shared,
-                hidden=place.hidden_folders(needed),
+                hidden=place.hidden_folders,
+                shown=place.shown_folders(needed),
                 sandbox=place.sandbox.root,
             )
             jobs.view = self.view
