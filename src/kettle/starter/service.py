@@ -243,7 +243,7 @@ class Starter:
         self.way.decide_begin(self.job, transfers=self.transfers)
         account = self._choose_account()
         self._make_sandbox(account)
-        self._jobs = self.world.job_processes(account)
+        self._jobs = self.world.job_processes(account, self.world.fence_of(self.place))
         self._watch = self.world.confine(
             self._jobs, self.place, self.slot, self.job, transfers=self.transfers
         )
@@ -266,7 +266,10 @@ class Starter:
 
     def _make_sandbox(self, account: Account) -> None:
         world = self.world
-        self._keeper = SandboxKeeper(self.sandbox, world.privileges, account, world.kept_sandbox)
+        fence = world.fence_of(self.place)
+        self._keeper = SandboxKeeper(
+            self.sandbox, world.privileges, account, world.kept_sandbox, fence
+        )
         self._chirp = ChirpServer(self, world.chirp_door)
         machine_ad = SmallFile(self.sandbox.machine_ad, self.place.text_of(self.slot))
         files = [*self._chirp.start(), machine_ad]

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 
 from kettle.runtime.process.privileges import Account, Privileges, find_account
 from kettle.runtime.storage.access_limits import AccessLimits
+from kettle.runtime.storage.fences import Fence
 from kettle.runtime.storage.free_space import Reserve
 from kettle.runtime.storage.mounts import machine_mounts
 from kettle.runtime.storage.transfer_files import LocalFiles, LocalSource, LocalTarget
@@ -30,12 +31,16 @@ def account_of_owner(privileges: Privileges, owner: str) -> Account:
 
 
 class OwnedFiles(LocalFiles):
-    """The files of one account; `reserve` is kept free."""
+    """The files of one account; `reserve` is kept free, and the `fence` is around them."""
 
     def __init__(
-        self, privileges: Privileges, account: Account, reserve: Reserve | None = None
+        self,
+        privileges: Privileges,
+        account: Account,
+        reserve: Reserve | None = None,
+        fence: Fence | None = None,
     ) -> None:
-        super().__init__(reserve=reserve)
+        super().__init__(reserve=reserve, fence=fence)
         self._privileges = privileges
         self._account = account
 

@@ -9,6 +9,12 @@ import errno
 import os
 
 _PIECE = 64 * 1024
+AT_EASE = os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY
+"""With what is opened what a user names.
+
+A pipe keeps nobody waiting, and a terminal does not become that of a daemon, which would be hung up
+with it.
+"""
 
 
 def read_small(path: str) -> bytes:

@@ -13,8 +13,15 @@ import os
 import stat
 from collections.abc import Callable
 
+from kettle.runtime.storage.fences import BarredError, Fence, open_inside
 from kettle.runtime.storage.free_space import Reserve
+from kettle.runtime.storage.small_files import AT_EASE
 from kettle.transfer.items import Look
+
+
+def open_to_read(path: str, fence: Fence | None = None) -> int:
+    """Open what somebody names, whatever it is; OSError, also where the `fence` bars it."""
+    return open_inside(fence, path, os.O_RDONLY | AT_EASE)
 
 
 class LocalSource:
@@ -22,8 +29,9 @@ class LocalSource:
 
     __slots__ = ("_descriptor", "mode", "size")
 
-    def __init__(self, path: str) -> None:
-        self._descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    def __init__(self, path: str, fence: Fence | None = None) -> None:
+        """PermissionError where the `fence` bars it."""
+        self._descriptor = open_to_read(path, fence)
         facts = os.fstat(self._descriptor)
         if not stat.S_ISREG(facts.st_mode):
             # A pipe or a device would have no end, or no length.
@@ -47,16 +55,27 @@ class LocalSource:
 class LocalTarget:
     """An open file that is being received."""
 
-    __slots__ = ("_descriptor", "_guard", "_path")
+    __slots__ = ("_descriptor", "_fence", "_guard", "_path")
 
-    def __init__(self, path: str, mode: int, reserve: Reserve | None = None, size: int = 0) -> None:
-        """`reserve` is not touched: a file of `size` bytes that would is not even begun."""
+    def __init__(
+        self,
+        path: str,
+        mode: int,
+        reserve: Reserve | None = None,
+        size: int = 0,
+        fence: Fence | None = None,
+    ) -> None:
+        """`reserve` is not touched: a file of `size` bytes that would is not even begun.
+
+        PermissionError where the `fence` bars it.
+        """
         self._path = path
+        self._fence = fence
         if reserve is not None:
             reserve.check_new(path, size)
         # A pipe that nobody reads is refused; waiting for a reader would hold up everybody else.
-        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NONBLOCK
-        self._descriptor = os.open(path, flags, mode or 0o644)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | AT_EASE
+        self._descriptor = open_inside(fence, path, flags, mode or 0o644)
         facts = os.fstat(self._descriptor)
         self._guard = reserve.guard(self._descriptor) if reserve is not None else None
         wrong = bool(mode) and stat.S_IMODE(facts.st_mode) != mode
@@ -84,7 +103,10 @@ class LocalTarget:
             return
         with contextlib.suppress(OSError):
             if stat.S_ISREG(os.fstat(self._descriptor).st_mode):
-                os.unlink(self._path)
+                if self._fence is None:
+                    os.unlink(self._path)
+                else:
+                    self._fence.unlink(self._path)
         with contextlib.suppress(OSError):
             self.close()
 
@@ -93,20 +115,29 @@ class LocalFiles:
     """`FileView` and `Storage` on the local disk.
 
     `changed` is called with each path that was made; a starter gives them to the job's user.
-    `reserve` is kept free.
+    `reserve` is kept free. What the `fence` bars looks like an empty file, which nobody can open.
     """
 
     def __init__(
-        self, changed: Callable[[str], None] | None = None, reserve: Reserve | None = None
+        self,
+        changed: Callable[[str], None] | None = None,
+        reserve: Reserve | None = None,
+        fence: Fence | None = None,
     ) -> None:
         self._changed = changed
         self._reserve = reserve
+        self._fence = fence
 
     def look(self, path: str) -> Look | None:
         """Return what is at `path`, links followed; None if there is nothing to see."""
         try:
-            facts = os.stat(path)
-            is_link = stat.S_ISLNK(os.lstat(path).st_mode)
+            if self._fence is None:
+                facts = os.stat(path)
+                is_link = stat.S_ISLNK(os.lstat(path).st_mode)
+            else:
+                facts, is_link = self._fence.facts(path)
+        except BarredError:
+            return Look(False, True, False, 0, stat.S_IFREG, 0)
         except (OSError, ValueError):
             return None
         return Look(
@@ -121,17 +152,17 @@ class LocalFiles:
     def names(self, path: str) -> list[str]:
         """Return the names in a directory, sorted; empty if it cannot be read."""
         try:
-            return sorted(os.listdir(path))
+            return sorted(os.listdir(path) if self._fence is None else self._fence.names(path))
         except OSError:
             return []
 
     def open_source(self, path: str) -> LocalSource:
         """Open a regular file for sending."""
-        return LocalSource(path)
+        return LocalSource(path, self._fence)
 
     def open_target(self, path: str, mode: int, size: int = 0) -> LocalTarget:
         """Create or replace a file that will have so many bytes."""
-        target = LocalTarget(path, mode, self._reserve, size)
+        target = LocalTarget(path, mode, self._reserve, size, self._fence)
         if self._changed is not None:
             self._changed(path)
         return target
@@ -141,7 +172,8 @@ class LocalFiles:
         if self._reserve is not None and not os.path.isdir(path):
             self._reserve.check_new(path)
         try:
-            os.mkdir(path, mode or 0o755)
+            make = os.mkdir if self._fence is None else self._fence.make_directory
+            make(path, mode or 0o755)
         except FileExistsError:
             if not os.path.isdir(path):
                 raise

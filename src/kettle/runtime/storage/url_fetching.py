@@ -17,12 +17,15 @@ import tempfile
 import time
 import traceback
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, NoReturn, Protocol
 
 from kettle.config.knob import split_list
 from kettle.config.knobs.transfer import TransferKnobs
 from kettle.octets import AS_IS, to_text
 from kettle.runtime.process.inheritance import without_inheritance
+from kettle.runtime.storage.fences import Fence, opener
+from kettle.runtime.storage.transfer_files import open_to_read
 from kettle.transfer.outcome import UrlResult
 from kettle.transfer.plugin_records import TransferClass, file_record, run_record
 from kettle.transfer.plugins import (
@@ -86,6 +89,7 @@ class UrlFetcher:
     the job's own; each plug-in gets those that begin with its name. `records` are the ads about
     runs and files so far. `as_owner` makes this process for a moment whoever the scratch directory
     belongs to, which may be closed to the daemon's own account. `job` has what is said to plug-ins.
+    The `fence` is around what is opened here.
     """
 
     def __init__(
@@ -101,8 +105,10 @@ class UrlFetcher:
         log: Told | None = None,
         as_owner: AsOwner = contextlib.nullcontext,
         job: ClassAd | None = None,
+        fence: Fence | None = None,
     ) -> None:
         self._job = job
+        self._fence = fence
         self._as_owner = as_owner
         self._run_built_in = run_built_in
         self._rules = rules
@@ -168,12 +174,12 @@ class UrlFetcher:
         try:
             asked = render_requests(pairs, self._job, plugin.version)
             with self._as_owner():
-                _write(requests, asked)
+                _write(requests, asked, self._fence)
             upload = kind is not TransferClass.INPUT
             argv = many_argv(plugin, requests, answers, upload=upload)
             ran = await self._work(plugin, argv, asked)
             with self._as_owner():
-                said = _read(answers)
+                said = _read(answers, self._fence)
             ads = read_result_ads(said)
             self.records.append(run_record(plugin, (url for url, _ in pairs), kind, ran))
             self.records += map(file_record, ads)
@@ -357,11 +363,13 @@ def fork_built_in(
     cwd: str,
     output: int,
     more: Mapping[str, str] = NOTHING,
+    fence: Fence | None = None,
 ) -> Child:
     """Run the built-in plug-in in a fork of this process, which is faster than an interpreter.
 
     It also needs no interpreter that the job's user can execute. `become` gives up this process's
-    rights for good; the plug-in's modules are loaded before that. `more` joins its environment.
+    rights for good; the plug-in's modules are loaded before that. `more` joins its environment, and
+    the `fence` bars files to it.
     """
     # What http and the look-up of names would import later, out of reach for the job's user.
     for module in ("encodings.idna", "http.client", "ssl"):
@@ -373,7 +381,8 @@ def fork_built_in(
         pid = os.fork()
         if pid == 0:
             os.environ.update(more)
-            _be_built_in(url_plugin.main, become, arguments, cwd, output)
+            main = partial(url_plugin.main, fence=fence)
+            _be_built_in(main, become, arguments, cwd, output)
         return processes.adopt(pid, "URL plug-in")
     finally:
         processes.expect(-1)
@@ -410,18 +419,18 @@ def _be_built_in(
         os._exit(code & 0xFF)
 
 
-def _read(path: str) -> str:
+def _read(path: str, fence: Fence | None) -> str:
     try:
-        with open(path, encoding="utf-8", errors=AS_IS) as file:
+        with open(open_to_read(path, fence), encoding="utf-8", errors=AS_IS) as file:
             return file.read(MAX_OUTPUT)
     except OSError:
         return ""
 
 
-def _write(path: str, text: str) -> None:
-    with open(path, "w", encoding="utf-8", errors=AS_IS) as file:
+def _write(path: str, text: str, fence: Fence | None) -> None:
+    with open(path, "w", encoding="utf-8", errors=AS_IS, opener=opener(fence)) as file:
+        os.fchmod(file.fileno(), 0o644)
         file.write(text)
-    os.chmod(path, 0o644)
 
 
 def _size(path: str) -> int:

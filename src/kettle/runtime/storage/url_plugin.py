@@ -31,6 +31,7 @@ from typing import IO
 from kettle.classad import ClassAd, parse_ads, unparse
 from kettle.classad.text import quote_old
 from kettle.octets import AS_IS
+from kettle.runtime.storage.fences import Fence, opener
 
 # Of the contract that it speaks, as the reference's curl_plugin says it.
 VERSION = "0.2"
@@ -130,15 +131,15 @@ def abilities() -> str:
     )
 
 
-def fetch(url: str, path: str) -> int:
+def fetch(url: str, path: str, fence: Fence | None = None) -> int:
     """Bring a URL's content into a file and return its size; TransferError if it cannot be."""
     scheme = _scheme_of(url)
     part = f"{path}.part{os.getpid()}"
     try:
         with (
             _told_by_kind(url),
-            _open(url, scheme) as source,
-            open(part, "wb") as target,
+            _open(url, scheme, fence) as source,
+            open(part, "wb", opener=opener(fence)) as target,
         ):
             copy(source, target, time.monotonic)
             size = target.tell()
@@ -166,14 +167,14 @@ def copy(source: IO[bytes], target: IO[bytes], clock: Callable[[], float]) -> No
             began, since = clock(), 0
 
 
-def _open(url: str, scheme: str) -> IO[bytes]:
+def _open(url: str, scheme: str, fence: Fence | None) -> IO[bytes]:
     if scheme == "file":
         parts = urllib.parse.urlsplit(url)
         if parts.netloc not in ("", "localhost"):
             raise TransferError(f"{url} names another host", kind=MALFORMED)
         path = urllib.parse.unquote(parts.path)
         try:
-            return open(path, "rb")
+            return open(path, "rb", opener=opener(fence))
         except OSError as error:
             text = f"{url}: couldn't open file {path}: {error.strerror or error}"
             raise TransferError(text, kind=UNREAD) from error
@@ -182,20 +183,37 @@ def _open(url: str, scheme: str) -> IO[bytes]:
     return response
 
 
-def put(url: str, path: str) -> int:
+def put(url: str, path: str, fence: Fence | None = None) -> int:
     """Send a file to a URL and return its size; TransferError if it cannot be."""
     scheme, parts = _scheme_of(url), urllib.parse.urlsplit(url)
     try:
-        size = os.path.getsize(path)
+        source = open(path, "rb", opener=opener(fence))  # noqa: SIM115 - closed below
+        size = os.fstat(source.fileno()).st_size
     except OSError as error:
         why = error.strerror or error
         raise TransferError(f"could not open local file {path}: {why}") from error
-    if scheme == "file":
-        target = urllib.parse.unquote(parts.path)
-        os.makedirs(os.path.dirname(target) or "/", exist_ok=True)
-        shutil.copyfile(path, target)
-        return size
-    with _told_by_kind(url), open(path, "rb") as source:
+    with source:
+        if scheme == "file":
+            _put_file(source, urllib.parse.unquote(parts.path), fence)
+            return size
+        return _put_away(url, source, size)
+
+
+def _put_file(source: IO[bytes], target: str, fence: Fence | None) -> None:
+    folder = os.path.dirname(target) or "/"
+    if fence is None:
+        os.makedirs(folder, exist_ok=True)
+    else:
+        fence.make_directories(folder)
+    with contextlib.suppress(FileNotFoundError):
+        if os.path.samestat(os.stat(target), os.fstat(source.fileno())):
+            raise shutil.SameFileError(f"{source.name!r} and {target!r} are the same file")
+    with open(target, "wb", opener=opener(fence)) as sink:
+        shutil.copyfileobj(source, sink, _PIECE)
+
+
+def _put_away(url: str, source: IO[bytes], size: int) -> int:
+    with _told_by_kind(url):
         request = urllib.request.Request(  # noqa: S310
             url, data=source, method="PUT", headers={"Content-Length": str(size)}
         )
@@ -265,7 +283,7 @@ def _number(text: str) -> int:
     return int(found.group()) if found else 0
 
 
-def move(url: str, path: str, *, upload: bool) -> ClassAd:
+def move(url: str, path: str, *, upload: bool, fence: Fence | None = None) -> ClassAd:
     """Move one file, with retries, and return its result as an ad."""
     began = time.time()
     result = ClassAd(
@@ -284,7 +302,7 @@ def move(url: str, path: str, *, upload: bool) -> ClassAd:
     while tries < most:
         tries += 1
         try:
-            size = put(url, path) if upload else fetch(url, path)
+            size = put(url, path, fence) if upload else fetch(url, path, fence)
             error = ""
             break
         except TransferError as problem:
@@ -316,31 +334,34 @@ def move(url: str, path: str, *, upload: bool) -> ClassAd:
     return result
 
 
-def move_many(requests: str, results: str, *, upload: bool) -> int:
+def move_many(requests: str, results: str, *, upload: bool, fence: Fence | None = None) -> int:
     """Move the files that a request file names; write a result for each."""
-    with open(requests, encoding="utf-8", errors=AS_IS) as file:
+    opened = opener(fence)
+    with open(requests, encoding="utf-8", errors=AS_IS, opener=opened) as file:
         wanted = list(parse_ads(file.read()))
     good = True
-    with open(results, "w", encoding="utf-8", errors=AS_IS) as file:
+    with open(results, "w", encoding="utf-8", errors=AS_IS, opener=opened) as file:
         for ad in wanted:
-            result = move(ad.string("Url") or "", ad.string("LocalFileName") or "", upload=upload)
+            url, path = ad.string("Url") or "", ad.string("LocalFileName") or ""
+            result = move(url, path, upload=upload, fence=fence)
             good = good and result.boolean("TransferSuccess") is True
             file.write(f"{unparse(result)}\n")
     return 0 if good else 1
 
 
-def main(arguments: Sequence[str]) -> int:
-    """Be the plug-in; the result is its exit code."""
+def main(arguments: Sequence[str], fence: Fence | None = None) -> int:
+    """Be the plug-in, which opens no file that the `fence` bars; the result is its exit code."""
     heed_environment(os.environ)
     if list(arguments) == ["-classad"]:
         sys.stdout.write(abilities())
         return 0
     if len(arguments) in (4, 5) and arguments[0] == "-infile" and arguments[2] == "-outfile":
-        return move_many(arguments[1], arguments[3], upload=arguments[4:] == ["-upload"])
+        upload = arguments[4:] == ["-upload"]
+        return move_many(arguments[1], arguments[3], upload=upload, fence=fence)
     if len(arguments) == 2:
         upload = "://" not in arguments[0]
         url, path = (arguments[1], arguments[0]) if upload else (arguments[0], arguments[1])
-        result = move(url, path, upload=upload)
+        result = move(url, path, upload=upload, fence=fence)
         if result.boolean("TransferSuccess") is True:
             return 0
         sys.stderr.write(f"{result.string('TransferError')}\n")

@@ -152,13 +152,12 @@ class StarterCommands:
         await stream.send(Words(len(pieces)))
 
     def _size_of(self, path: str) -> int | None:
-        look = self._starter.keeper.files.look(path)
+        keeper = self._starter.keeper
+        look = keeper.files.look(path) if keeper.may_open(path) else None
         return look.size if look is not None and look.is_regular else None
 
     async def _send_piece(self, stream: Stream, piece: Piece) -> None:
-        keeper = self._starter.keeper
-        with keeper.privileges.as_account(keeper.account):
-            descriptor = os.open(piece.path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+        descriptor = self._starter.keeper.open(piece.path)
         try:
             data = os.pread(descriptor, piece.size, piece.offset)
         finally:

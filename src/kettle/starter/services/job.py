@@ -36,6 +36,9 @@ from kettle.runtime.process.shared_objects import remove_shared_objects
 from kettle.runtime.process.signalling import send_signal
 from kettle.runtime.process.terminals import Terminals, try_terminal
 from kettle.runtime.process.tether import Tether
+from kettle.runtime.storage.fences import Fence, open_inside
+from kettle.runtime.storage.small_files import AT_EASE
+from kettle.runtime.storage.transfer_files import open_to_read
 from kettle.starter.argument_syntax import show_words
 from kettle.starter.launch import CannotLaunch, LaunchPlan, StandardFile
 from kettle.starter.services.use import JobUse
@@ -79,12 +82,17 @@ class JobProcesses:
         *,
         dedicated: bool = False,
         files_of: Account | None = None,
+        fence: Fence | None = None,
     ) -> None:
-        """`files_of` is with whose rights the standard files are opened, if not the job's own."""
+        """`files_of` is with whose rights the standard files are opened, if not the job's own.
+
+        The `fence` keeps them out of other sandboxes.
+        """
         self._processes = processes
         self._privileges = privileges
         self.account = account
         self._files_of = files_of or account
+        self._fence = fence
         # Whatever runs as a dedicated account is the job's, wherever it comes from (E009).
         self._dedicated = dedicated and privileges.can_switch
         # Holds everything the job starts, where the machine has control groups for us.
@@ -174,10 +182,10 @@ class JobProcesses:
         flags = os.O_RDONLY if number == 0 else os.O_WRONLY | os.O_CREAT | begin
         # A pipe that nobody else opens must not hold us up, and after a checkpoint a link may lie
         # where the job's output was.
-        flags |= os.O_CLOEXEC | os.O_NONBLOCK | (os.O_NOFOLLOW if self.continues else 0)
+        flags |= AT_EASE | (os.O_NOFOLLOW if self.continues else 0)
         try:
             with self._privileges.as_account(self._files_of):
-                descriptor = os.open(file.path, flags, 0o644)
+                descriptor = open_inside(self._fence, file.path, flags)
             os.set_blocking(descriptor, True)
             return descriptor
         except OSError as error:
@@ -255,6 +263,8 @@ class JobProcesses:
         `other` enters another view than theirs. Nothing inside may await.
         """
         self._all_ended = False
+        if self._fence is not None:
+            self._fence.calm = False
         if self.group is None and self.view is None:
             yield
             return
@@ -319,10 +329,16 @@ class JobProcesses:
     def _interpreter_of(self, program: str) -> str:
         """Return what a script's first line says is to run it; empty if it is no script."""
         try:
-            with self._privileges.as_account(self.account), open(program, "rb") as script:
-                line = script.readline(_LONGEST_FIRST_LINE)
+            with self._privileges.as_account(self.account):
+                script = open_to_read(program, self._fence)
         except OSError:
             return ""
+        try:
+            line = os.read(script, _LONGEST_FIRST_LINE).partition(b"\n")[0]
+        except OSError:
+            return ""
+        finally:
+            os.close(script)
         words = line[2:].split(maxsplit=1) if line.startswith(b"#!") else []
         return os.fsdecode(words[0]) if words else ""
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 
 from kettle.classad import ClassAd
 from kettle.errors import RefusedError
+from kettle.runtime.storage.fences import opened_folder
 from kettle.starter.services.parts import Starter
 from kettle.transfer.plan import check_name
 
@@ -72,8 +73,9 @@ class Manifest:
         self._starter.keeper.write(os.path.join(self._path(folder), name), text, 0o600)
 
     def _names(self) -> str:
-        with self._starter.keeper.files.as_owner():
-            return "".join(f"{name}\n" for name in _files(self._starter.sandbox.scratch))
+        scratch, keeper = self._starter.sandbox.scratch, self._starter.keeper
+        with keeper.files.as_owner(), opened_folder(scratch, keeper.fence) as folder:
+            return "".join(f"{name}\n" for name in _files(f"/proc/self/fd/{folder}/."))
 
 
 def _files(scratch: str) -> Iterator[str]:

@@ -135,7 +135,7 @@ class JobPlugins:
 
         starter = self._starter
         world, box = starter.world, starter.sandbox
-        account = starter.keeper.account
+        account, fence = starter.keeper.account, starter.keeper.fence
 
         def spawn(
             argv: Sequence[str],
@@ -154,7 +154,7 @@ class JobPlugins:
             def become() -> None:
                 world.privileges.become(account)
 
-            return fork_built_in(world.processes, become, arguments, cwd, output, more)
+            return fork_built_in(world.processes, become, arguments, cwd, output, more, fence)
 
         environment = plugin_environment(
             inherited_environment(account.home), box.job_ad, box.machine_ad
@@ -170,4 +170,5 @@ class JobPlugins:
             log=world.log,
             job=starter.job,
             as_owner=lambda: world.privileges.as_account(account),
+            fence=fence,
         )

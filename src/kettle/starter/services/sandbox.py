@@ -16,9 +16,11 @@ from typing import Protocol
 from kettle.named_tuples import NamedTuple
 from kettle.octets import to_bytes
 from kettle.runtime.process.privileges import Account, Privileges
+from kettle.runtime.storage.fences import Fence, open_inside, opened_folder
 from kettle.runtime.storage.owned_files import OwnedFiles
 from kettle.runtime.storage.removal import remove_tree
 from kettle.runtime.storage.small_files import write_fully
+from kettle.runtime.storage.transfer_files import open_to_read
 from kettle.runtime.storage.trees import walk_tree
 from kettle.starter.sandbox import Sandbox
 from kettle.starter.services.unlinked import weigh_unlinked
@@ -89,11 +91,14 @@ class SandboxKeeper:
         privileges: Privileges,
         account: Account,
         kept: KeptSandbox | None = None,
+        fence: Fence | None = None,
     ) -> None:
         self.sandbox = sandbox
         self.privileges = privileges
         self.account = account
-        self.files = OwnedFiles(privileges, account)
+        # Keeps what is opened here out of other sandboxes; None where there are no other accounts.
+        self.fence = fence
+        self.files = OwnedFiles(privileges, account, fence=fence)
         self._kept = kept
         self._seen: Survey | None = None
         # The job's core file, by its name for the access point.
@@ -106,6 +111,11 @@ class SandboxKeeper:
 
         What an earlier process with our pid left behind goes first.
         """
+        self._make(files)
+        if self.fence is not None:
+            self.fence.calm = True
+
+    def _make(self, files: Iterable[SmallFile]) -> None:
         box, kept = self.sandbox, self._kept
         if kept is not None and kept.account == self.account and kept.root == box.root:
             kept.account = None
@@ -216,11 +226,24 @@ class SandboxKeeper:
     def write_file(self, file: SmallFile) -> None:
         """Write a small file that belongs to the job."""
         with self.privileges.as_account(self.account):
-            _write(file)
+            _write(file, self.fence)
+
+    def open(self, path: str) -> int:
+        """Open what is to be read, whatever it is, as the job's account; OSError."""
+        with self.privileges.as_account(self.account):
+            return open_to_read(path, self.fence)
+
+    def may_open(self, path: str) -> bool:
+        """Whether what is there is not in another sandbox."""
+        with self.privileges.as_account(self.account):
+            return self.fence is None or self.fence.allows(path)
 
     def make_executable(self, path: str) -> None:
         """Give the job's program its execute bits."""
         with self.privileges.as_account(self.account), contextlib.suppress(OSError):
+            if self.fence is not None and not self.fence.trusts(path):
+                self.fence.make_executable(path)
+                return
             mode = stat.S_IMODE(os.stat(path).st_mode)
             if mode & 0o111 != 0o111:
                 os.chmod(path, mode | 0o755)  # noqa: S103 - a program has to be executable
@@ -230,12 +253,16 @@ class SandboxKeeper:
 
         `core` says afterwards what it is called; nothing, where none was left in the folder.
         """
-        with self.privileges.as_account(self.account):
+        with (
+            self.privileges.as_account(self.account),
+            contextlib.suppress(OSError),
+            opened_folder(folder, self.fence) as place,
+        ):
             for left in (f"core.{pid}", "core"):
-                path = os.path.join(folder, left)
                 with contextlib.suppress(OSError):
-                    if stat.S_ISREG(os.lstat(path).st_mode):
-                        os.rename(path, os.path.join(folder, name))
+                    facts = os.stat(left, dir_fd=place, follow_symlinks=False)
+                    if stat.S_ISREG(facts.st_mode):
+                        os.rename(left, name, src_dir_fd=place, dst_dir_fd=place)
                         self.core = name
                         return
 
@@ -297,8 +324,11 @@ class SandboxKeeper:
     def _remove_what_we_made(self) -> bool:
         """Remove a sandbox in which there is nothing but what we put there; False if there is more.
 
-        As the job's account, which might have put links in the place of our own folders.
+        The job's account might have put links to other sandboxes in the place of our own folders.
         """
+        calm = self.fence is None or self.fence.calm
+        if not calm and (self._seen is None or not self._seen.is_as_made):
+            return False
         box = self.sandbox
         try:
             with self.privileges.as_account(self.account):
@@ -320,9 +350,9 @@ def _is_small_file(path: str) -> bool:
     return stat.S_ISREG(facts.st_mode) and facts.st_blocks <= _FEW_BLOCKS
 
 
-def _write(file: SmallFile) -> None:
+def _write(file: SmallFile, fence: Fence | None = None) -> None:
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW
-    descriptor = os.open(file.path, flags, file.mode)
+    descriptor = open_inside(fence, file.path, flags, file.mode)
     try:
         write_fully(descriptor, to_bytes(file.text))
     finally:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 from kettle.errors import KettleError
 from kettle.octets import to_text
+from kettle.runtime.storage.fences import open_inside
 from kettle.starter.services.parts import Starter
 from kettle.starter.services.view import has_shell
 
@@ -100,7 +101,8 @@ class ShellServer:
         folder = f"{starter.sandbox.user}/.condor_ssh_to_job_{self._count}"
         keeper = starter.keeper
         with keeper.privileges.as_account(keeper.account):
-            os.mkdir(folder, 0o700)
+            make = os.mkdir if keeper.fence is None else keeper.fence.make_directory
+            make(folder, 0o700)
         for name in ("host_key", "client_key"):
             await self._make_key(f"{folder}/{name}")
         server = self._read(f"{folder}/host_key.pub")
@@ -119,7 +121,9 @@ class ShellServer:
         starter, keeper = self._starter, self._starter.keeper
         argv = [starter.settings.ssh_keygen, "-q", "-N", "", "-C", "", "-t", "rsa", "-f", path]
         try:
-            with keeper.privileges.as_job(keeper.account):
+            # The job may lay links into the folder, which lead the program nowhere that it does not
+            # see itself.
+            with starter.jobs.beside(), keeper.privileges.as_job(keeper.account):
                 child = starter.world.processes.spawn(argv, environment={"PATH": "/usr/bin:/bin"})
             async with asyncio.timeout(_KEY_SECONDS):
                 status = await child.wait()
@@ -129,10 +133,7 @@ class ShellServer:
             raise KettleError(f"{argv[0]} failed with status {status}")
 
     def _read(self, path: str) -> bytes:
-        keeper = self._starter.keeper
-        flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
-        with keeper.privileges.as_account(keeper.account):
-            descriptor = os.open(path, flags)
+        descriptor = self._starter.keeper.open(path)
         try:
             return os.read(descriptor, 64 * 1024)
         finally:
@@ -171,7 +172,7 @@ class ShellServer:
         try:
             with keeper.privileges.as_account(keeper.account):
                 flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
-                said = os.open(f"{folder}/sshd.log", flags, 0o600)
+                said = open_inside(keeper.fence, f"{folder}/sshd.log", flags, 0o600)
             with (
                 starter.jobs.inside_with_shell(starter.sandbox.scratch),
                 keeper.privileges.as_job(keeper.account),

@@ -19,6 +19,9 @@ from kettle.attributes.codes import HoldReasonCode
 from kettle.classad import ClassAd
 from kettle.errors import KettleError, RefusedError, WireError
 from kettle.octets import AS_IS
+from kettle.runtime.storage.fences import Fence, open_inside, opened_folder
+from kettle.runtime.storage.small_files import AT_EASE
+from kettle.runtime.storage.transfer_files import open_to_read
 from kettle.starter import syscalls
 from kettle.starter.outcome import Vacate, told_code, told_reason
 from kettle.starter.services.manifest import Manifest
@@ -293,8 +296,9 @@ class SandboxTransfer:
     def _write_manifest(self, number: int, files: Sequence[SendFile]) -> SendFile:
         """Write the list of a checkpoint's files beside the sandbox."""
         starter = self._starter
+        fence = starter.keeper.fence
         with starter.world.privileges.as_account(starter.keeper.account):
-            entries = [Entry(_digest(item.path), item.name) for item in files]
+            entries = [Entry(_digest(item.path, fence), item.name) for item in files]
         path = os.path.join(starter.sandbox.htcondor, manifest_name(number))
         starter.keeper.write(path, render_manifest(number, entries), 0o644)
         return SendFile(path, manifest_name(number))
@@ -309,7 +313,8 @@ class SandboxTransfer:
             return
         folder = starter.sandbox.scratch
         with starter.world.privileges.as_account(starter.keeper.account):
-            found = [name for name in os.listdir(folder) if number_of(name) is not None]
+            names = starter.keeper.files.names(folder)
+            found = [name for name in names if number_of(name) is not None]
             if not found:
                 return
             if len(found) > 1:
@@ -319,8 +324,9 @@ class SandboxTransfer:
             size = 0
             try:
                 size = os.stat(path).st_size
-                _compare(folder, path)
-                os.unlink(path)
+                _compare(folder, path, starter.keeper.fence)
+                with opened_folder(folder, starter.keeper.fence) as place:
+                    os.unlink(found[0], dir_fd=place)
             except (RefusedError, OSError) as error:
                 trouble = NotRestored(f"{error}, aborting.")
         if trouble is None:
@@ -391,23 +397,23 @@ class SandboxTransfer:
             )
 
 
-def _digest(path: str) -> str:
-    """Return the SHA-256 of a file's content, in hexadecimal."""
-    flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
-    with open(os.open(path, flags), "rb") as file:
+def _digest(path: str, fence: Fence | None) -> str:
+    """Return the SHA-256 of a file's content, in hexadecimal; no link is followed."""
+    flags = os.O_RDONLY | os.O_NOFOLLOW | AT_EASE
+    with open(open_inside(fence, path, flags), "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _compare(folder: str, manifest: str) -> None:
+def _compare(folder: str, manifest: str, fence: Fence | None) -> None:
     """Raise RefusedError if a manifest is none, or a file is not what it says."""
     try:
-        with open(manifest, encoding="utf-8", errors=AS_IS) as file:
+        with open(open_to_read(manifest, fence), encoding="utf-8", errors=AS_IS) as file:
             entries = parse_manifest(file.read(MAX_MANIFEST))
     except (RefusedError, ValueError):
         raise RefusedError("Invalid MANIFEST file") from None
     for entry in entries:
         try:
-            digest = _digest(os.path.join(folder, entry.name))
+            digest = _digest(os.path.join(folder, entry.name), fence)
         except OSError:
             text = f"Failed to open checkpoint file ('{entry.name}') to compute checksum."
             raise RefusedError(text) from None

@@ -24,10 +24,12 @@ from kettle.runtime.sockets import host_names
 from kettle.runtime.sockets.stream import Stream
 from kettle.runtime.sockets.system_network import SystemNetwork
 from kettle.runtime.sockets.transport import UNKNOWN_NAME
+from kettle.runtime.storage.fences import Fence
 from kettle.starter.account import Claimed, is_dedicated
 from kettle.starter.argument_syntax import parse_either_environment
 from kettle.starter.limits import Allowance, allow_memory
 from kettle.starter.place import Place, Process
+from kettle.starter.sandbox import OF_A_STARTER
 from kettle.starter.services.chirp_door import ChirpDoor
 from kettle.starter.services.job import JobProcesses
 from kettle.starter.services.sandbox import KeptSandbox
@@ -67,6 +69,8 @@ class StarterWorld:
     # The sessions of people who look at it.
     owners: list[ClaimId] = field(default_factory=list)
     _handlers: dict[Command, Handler] = field(default_factory=dict)
+    # Around the sandbox that is the same for all jobs.
+    _fence: Fence | None = None
 
     def begin(self, shadow: Stream, client: str) -> None:
         """A job begins; `client` is the host of the schedd that claimed the slot.
@@ -90,7 +94,17 @@ class StarterWorld:
         )
         return Place(self.settings, slot, slot_name, own, cores)
 
-    def job_processes(self, account: Account) -> JobProcesses:
+    def fence_of(self, place: Place) -> Fence | None:
+        """Return what keeps a job's files out of other sandboxes, where its account is not ours.
+
+        Where it is, every job's own processes can reach every sandbox.
+        """
+        if self._fence is None and self.privileges.can_switch:
+            folders = (self.settings.execute, *self.settings.other_executes)
+            self._fence = Fence(folders, place.sandbox.root, OF_A_STARTER)
+        return self._fence
+
+    def job_processes(self, account: Account, fence: Fence | None = None) -> JobProcesses:
         """Return what starts, measures and ends the processes of a job that runs as `account`."""
         dedicated = is_dedicated(self.settings.accounts, account.name)
         return JobProcesses(
@@ -99,6 +113,7 @@ class StarterWorld:
             account,
             dedicated=dedicated,
             files_of=self.submitter,
+            fence=fence,
         )
 
     def confine(

@@ -31,6 +31,7 @@ from kettle.runtime.logs import Log, parse_verbosity
 from kettle.runtime.process.privileges import Account, Privileges, account_of
 from kettle.runtime.process.snapshot import InlineSnapshots
 from kettle.runtime.sockets.stream import Stream
+from kettle.runtime.storage.fences import Fence
 from kettle.schedd.service import ScheddService
 from kettle.shadow.service import ShadowHost
 from kettle.startd.service import StartdService
@@ -447,7 +448,11 @@ class _SimulatedStarterWorld(StarterWorld):
     process: SimulatedProcess
     witness: Witness
 
-    def job_processes(self, account: Account) -> JobProcesses:
+    def job_processes(
+        self,
+        account: Account,
+        fence: Fence | None = None,  # noqa: ARG002
+    ) -> JobProcesses:
         """Return what runs simulated programs."""
         processes: Any = self.processes
         return SimulatedJobProcesses(
