@@ -16,6 +16,7 @@ from kettle.named_tuples import NamedTuple
 from kettle.records.event_base import Event
 from kettle.records.event_heads import EventIndex, Head, heads_of, heads_of_cluster, read_head
 from kettle.records.event_log import read_events
+from kettle.runtime.storage.small_files import AT_EASE
 
 # Limit: how much of a log's end is looked through; what is further back is taken for not said.
 TAIL_BYTES = 4 << 20
@@ -151,7 +152,7 @@ def _read_ads(data: bytes) -> list[Event]:
 def read_tail(path: str) -> bytes:
     """Return the end of a log, or all of it; nothing of one that cannot be read."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+        descriptor = os.open(path, os.O_RDONLY | AT_EASE)
     except OSError:
         return b""
     try:
@@ -188,7 +189,7 @@ class LogTails:
     def excerpt(self, path: str, cluster: int, proc: int) -> bytes:
         """Return what the end of a log says of a job; nothing if it cannot be read."""
         try:
-            descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+            descriptor = os.open(path, os.O_RDONLY | AT_EASE)
         except OSError:
             return b""
         try:

@@ -32,7 +32,7 @@ from kettle.records.event_log import DEFAULT_STYLE, Format, Style, render_event
 from kettle.runtime.process.aside import Aside, InlineAside
 from kettle.runtime.storage.event_log_tail import read_tail, tells_of
 from kettle.runtime.storage.global_log import GlobalLog, Privileged
-from kettle.runtime.storage.small_files import append_whole
+from kettle.runtime.storage.small_files import AT_EASE, append_whole
 from kettle.runtime.storage.told import ToldByLogs, place_of, user_log_paths
 from kettle.runtime.storage.waiting_events import (
     PASSING,
@@ -56,8 +56,8 @@ MAX_OPEN = 128
 FAR_SECONDS = 60.0
 # What a new log may be read by: everybody, as the reference has it.
 _MODE = 0o644
-# A user names this file: a pipe without a reader must not hold the daemon up.
-_APPENDING = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NONBLOCK
+# A user names this file.
+_APPENDING = os.O_WRONLY | os.O_APPEND | os.O_CREAT | AT_EASE
 
 
 # What decides where a job's events go and how.

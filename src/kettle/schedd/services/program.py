@@ -21,6 +21,7 @@ from kettle.config.knobs.security import SecurityKnobs
 from kettle.errors import KettleError
 from kettle.octets import to_text
 from kettle.runtime.process.privileges import Account, Privileges
+from kettle.runtime.storage.small_files import AT_EASE
 from kettle.schedd.beside import NotStarted, Program
 
 if TYPE_CHECKING:
@@ -160,7 +161,7 @@ def _open_standard(names: list[str]) -> None:
     for number, name in enumerate(names):
         writing = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
         # The user names these: a pipe without its other end is no file.
-        flags = (writing if number else os.O_RDONLY) | os.O_CLOEXEC | os.O_NONBLOCK
+        flags = (writing if number else os.O_RDONLY) | AT_EASE
         try:
             descriptor = os.open(name, flags, 0o600)
         except OSError as error:

@@ -21,6 +21,7 @@ from kettle.octets import to_bytes
 from kettle.runtime.storage.access_limits import AccessLimits
 from kettle.runtime.storage.free_space import Guard, Reserve
 from kettle.runtime.storage.removal import remove_by_steps
+from kettle.runtime.storage.small_files import AT_EASE
 from kettle.shadow.services.file_facts import (
     list_facts,
     list_names,
@@ -144,7 +145,7 @@ def _size(number: int, code: int = errno.EINVAL, least: int = 0) -> int:
 
 
 def _open(files: RemoteFiles, call: calls.Open) -> Reply:
-    flags = decode_open_flags(call.flags) | os.O_CLOEXEC | os.O_NONBLOCK
+    flags = decode_open_flags(call.flags) | AT_EASE
     path = files.path_of_new(call.path) if flags & os.O_CREAT else files.path(call.path)
     return call.answer(files.add(os.open(path, flags, call.mode & 0o777)))
 
@@ -290,7 +291,7 @@ def _get_file(files: RemoteFiles, call: calls.GetFile) -> Reply:
     # Compat: the reference refuses an empty file, as if it were too large
     # (test_an_empty_file_is_fetched_and_put).
     # A pipe or a device would hold up every shadow of this user, or never end.
-    flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK
+    flags = os.O_RDONLY | AT_EASE
     with open(os.open(files.path(call.path), flags), "rb") as file:
         facts = os.fstat(file.fileno())
         if not stat.S_ISREG(facts.st_mode):
@@ -300,7 +301,7 @@ def _get_file(files: RemoteFiles, call: calls.GetFile) -> Reply:
 
 def _put_file(files: RemoteFiles, call: calls.PutFile) -> Reply:
     """Open a file for what is to come, which `put_data` writes; for an empty one nothing comes."""
-    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NONBLOCK
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | AT_EASE
     path = files.path_of_new(call.path, _size(call.size, errno.EFBIG))
     number = files.add(os.open(path, flags, call.mode & 0o777))
     if not call.size:
