@@ -10,8 +10,8 @@ import re
 from dataclasses import dataclass
 from functools import cached_property
 
+# How is called what starters have in a folder of sandboxes: those, and what is a job's /tmp.
 OF_A_STARTER = re.compile(r"dir_[0-9]+|\.private_[0-9]+")
-"""How is called what starters have in a folder of sandboxes: those, and what is a job's /tmp."""
 
 
 @dataclass(frozen=True)
