@@ -19,6 +19,15 @@ AS_IS: Final = "surrogateescape"
 # What C takes for white space: not the no-break space and its kin, nor separators of records, which
 # are letters of a name, an argument or a value. For `strip` of what a person or a peer wrote.
 BLANKS: Final = " \t\n\v\f\r"
+_TO_SPACES: Final = {ord(blank): " " for blank in BLANKS}
+
+
+def words_of(text: str) -> list[str]:
+    """Return what stands between blanks, as C has them."""
+    if text.isprintable():
+        # Of what Python splits at, the space alone can be printed.
+        return text.split()
+    return [word for word in text.translate(_TO_SPACES).split(" ") if word]
 
 
 def to_bytes(text: str) -> bytes:

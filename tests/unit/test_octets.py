@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from kettle.classad.forms_json import parse_json_ads
-from kettle.octets import to_bytes, to_text
+from kettle.octets import to_bytes, to_text, words_of
 from kettle.runtime.storage.files import Files
 from kettle.starter.chirp import render_line
 from kettle.tools import programs
@@ -64,3 +64,10 @@ def test_what_a_stream_cannot_write_becomes_what_it_became_before(
 def test_half_a_pair_in_json_becomes_bytes_that_can_be_written() -> None:
     (ad,) = parse_json_ads('{"A": "\\ud800"}')
     assert to_bytes(ad.string("A") or "") == b"\xed\xa0\x80"
+
+
+def test_words_stand_between_cs_blanks() -> None:
+    assert words_of("  a b\tc\n\vd\f\re ") == ["a", "b", "c", "d", "e"]
+    odd = "a\u00a0b\x1cc\x85d\u2028e"
+    assert words_of(f" {odd}  f") == [odd, "f"]
+    assert words_of(" \n") == []

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from kettle.digits import MAX_32, MAX_INTEGER, MIN_32, MIN_INTEGER, whole
 from kettle.named_tuples import NamedTuple
-from kettle.octets import BLANKS
+from kettle.octets import BLANKS, words_of
 from kettle.patterns import late_pattern
 
 if TYPE_CHECKING:
@@ -237,7 +237,7 @@ def compute_random_choice(call: Call) -> str:
         if listed is not None and call.in_one_pass:
             items = [item.strip(BLANKS) for item in listed.split(",")]
         elif listed is not None:
-            items = listed.replace(",", " ").split()
+            items = words_of(listed.replace(",", " "))
     if items in ([], [""]):
         call.problem("empty")
         return ""

@@ -11,7 +11,7 @@ import math
 from typing import TYPE_CHECKING, Generic, TypeVar, cast
 
 from kettle.errors import ConfigError
-from kettle.octets import BLANKS
+from kettle.octets import BLANKS, words_of
 from kettle.patterns import late_pattern
 
 if TYPE_CHECKING:
@@ -454,7 +454,7 @@ def _most_alike(text: str, words: tuple[str, ...]) -> str:
 
 def split_list(text: str) -> tuple[str, ...]:
     """Split words at commas and white space."""
-    return tuple(text.replace(",", " ").split())
+    return tuple(words_of(text.replace(",", " ")))
 
 
 def parse_boolean(text: str) -> bool | None:

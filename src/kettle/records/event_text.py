@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from kettle.octets import words_of
+
 # Limit: texts from users are cut to what the reference's readers take as one line.
 MAX_TEXT = 8191
 
@@ -9,7 +11,7 @@ MAX_TEXT = 8191
 def one_line(text: str) -> str:
     """Return a text that stays on its line, whatever a user or a peer put into it."""
     if "\n" in text or "\r" in text:
-        text = " ".join(text.split())
+        text = " ".join(words_of(text))
     # Blanks at the end are lost at reading, so that a cut may not leave any.
     return text if len(text) <= MAX_TEXT else text[:MAX_TEXT].rstrip()
 

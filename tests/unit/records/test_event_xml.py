@@ -59,7 +59,7 @@ def test_what_is_empty_or_no_value_says_nothing(value: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "code"), [("<i>1x</i>", 1), ("<i> +7 </i>", 7), ("<i>-3 </a>", -3), ("<i>x</i>", 0)]
+    ("value", "code"), [("<i>1x</i>", 1), ("<i> +7 </i>", 0), ("<i>-3 </a>", -3), ("<i>x</i>", 0)]
 )
 def test_of_a_number_counts_what_is_one(value: str, code: int) -> None:
     assert held(f'<a n="HoldReasonCode">{value}</a>').code == code

@@ -195,7 +195,10 @@ _SUBSET_FOLDED: Final = _Pair(_is_subset, str.lower)
 
 
 def intersect(values: list[Value]) -> Value:
-    """`stringListsIntersect(one, other[, separators])`."""
+    """`stringListsIntersect(one, other[, separators])`: here blanks that part nothing are letters.
+
+    No separators at all are the usual ones (recorded).
+    """
     if len(values) not in (2, 3) or any(value is ERROR for value in values):
         return ERROR
     if any(value is UNDEFINED for value in values):
@@ -203,8 +206,9 @@ def intersect(values: list[Value]) -> Value:
     texts = _arguments(values, 2)
     if texts is None:
         return ERROR
-    separators = texts[2] if len(texts) == 3 else _DEFAULT
-    return bool(set(items_of(texts[0], separators)) & set(items_of(texts[1], separators)))
+    letters = re.escape(texts[2] if len(texts) == 3 and texts[2] else _DEFAULT)
+    one, other = (set(filter(None, re.split(f"[{letters}]", text))) for text in texts[:2])
+    return not one.isdisjoint(other)
 
 
 def regexp_member(state: State, values: list[Value]) -> Value:
