@@ -54,7 +54,7 @@ _UNESCAPES: Final = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 _TOKEN: Final = late_pattern(
     r"(?:[ \t\r\n]++|//[^\n]*+|/\*[\s\S]*?\*/)*"
     r'(?:([{}\[\],:])|"([^"\\]*+(?:\\[\s\S][^"\\]*+)*+)"'
-    r"|(-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)(?![.\w])|([A-Za-z]+)|(\Z)|)"
+    r"|(-?(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)(?![.\w])|([A-Za-z]+)|(\Z)|)"
 )
 
 
@@ -188,7 +188,9 @@ def _escape(found: re.Match[str]) -> str:
 def parse_json_ads(text: str) -> Iterator[ClassAd]:
     """Yield the objects of a stream or list of JSON as ads.
 
-    Trailing commas and comments are taken. Raises ClassAdSyntaxError at what is no object.
+    Trailing commas and comments are taken. Compat: the commas also of a list, and strings in a row
+    are not one (test_a_comma_behind_the_last_element). Raises ClassAdSyntaxError at what is no
+    object.
     """
     reader = _Reader(text)
     reader.take("[")
