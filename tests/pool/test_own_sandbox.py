@@ -184,3 +184,57 @@ def test_a_plug_in_of_the_job_s_own_sees_the_machine_s_folders_and_no_other_sand
         assert said[2] == said[1].split("/")[-2]
         assert said[3] == "the machine's"
         assert said[4].endswith("No such file or directory")
+
+
+# Says where it works, and waits until all have looked.
+PATIENT = """\
+pwd; echo secret >secret; : >{work}/ready.$1
+while ! test -e {work}/looked; do sleep 0.1; done; cat secret
+"""
+
+
+def test_a_local_job_sees_no_sandbox_of_the_machine_s_other_jobs(
+    tmp_path: Path, apart: Path, make_account: Callable[[str], pwd.struct_passwd]
+) -> None:
+    work, execute = apart / "work", apart / "execute"
+    ann = make_account("a")
+    with personal_pool(tmp_path, f"{OPEN}NUM_CPUS = 1\nEXECUTE = {execute}\n") as pool:
+        patient = script(work, "patient", PATIENT.format(work=work))
+        kept = submit_as(pool, ann, work / "kept", f"{COMMON}{patient}queue\n")
+        wait_until((work / "ready.").exists, 20, kept.read_text)
+        look = script(work, "look", f"ls -A {execute}; echo looked; ls ..; : >{work}/looked\n")
+        local = submit_as(pool, ann, work / "local", f"universe = local\n{COMMON}{look}queue\n")
+        wait_until(lambda: "\n005 (" in local.read_text(), 20, local.read_text)
+        wait_until(lambda: "\n005 (" in kept.read_text(), 20, kept.read_text)
+        assert (work / "local/out").read_text().startswith("looked\n")
+
+
+def test_two_startds_of_a_machine_have_sandboxes_and_control_groups_of_their_own(
+    tmp_path: Path, apart: Path
+) -> None:
+    """The second goes by its local name; slots of both are called alike."""
+    work, execute, other = apart / "work", apart / "execute", apart / "other"
+    other.mkdir()
+    other.chmod(0o755)
+    config = f"""
+        NUM_CPUS = 1
+        EXECUTE = {execute}
+        STARTD_B = $(STARTD)
+        STARTD_B_ARGS = -local-name b
+        DAEMON_LIST = $(DAEMON_LIST) STARTD_B
+        STARTD.b.STARTD_NAME = b
+        STARTD.b.STARTD_LOG = $(LOG)/StartLog.b
+        STARTD.b.STARTD_ADDRESS_FILE = $(LOG)/.startd_b_address
+        STARTD.b.EXECUTE = {other}
+    """
+    with personal_pool(tmp_path, config) as pool:
+        patient = script(work, "patient", PATIENT.format(work=work)).rstrip() + " $(Process)\n"
+        text = COMMON.replace("= out", "= out.$(Process)") + patient
+        jobs = submit(pool, work / "jobs", f"{text}queue 2\n")
+        for number in range(2):
+            wait_until((work / f"ready.{number}").exists, 20, jobs.log.read_text)
+        (work / "looked").touch()
+        jobs.wait_for(5, 20)
+        said = [(work / f"jobs/out.{number}").read_text().split() for number in range(2)]
+        assert [words[1:] for words in said] == [["secret"], ["secret"]]
+        assert {words[0].partition("/dir_")[0] for words in said} == {str(execute), str(other)}

@@ -86,7 +86,8 @@ class LocalRun:
         NotStarted if the starter says that it cannot be run, StarterDied if it says nothing.
         """
         runtime, job = self._schedd.runtime, self._run.job
-        writer, environment = Writer(), self._environment()
+        writer = Writer()
+        self._schedd.runtime.files.make_folder(execute_folder(self._schedd))
         self._activation().write(writer)
         syscalls, theirs = Stream.pair()
         control, control_theirs = Stream.pair()
@@ -97,7 +98,7 @@ class LocalRun:
                 writer.getvalue(),
                 fds=(theirs, control_theirs),
                 title=f"condor_starter: local job {job.id}",
-                environment=environment,
+                environment=dict(os.environ),
             )
         except BaseException:
             syscalls.close()
@@ -176,6 +177,7 @@ class LocalRun:
             slot=ClassAd(),
             job=self._job_ad(),
             cores="",
+            execute=execute_folder(self._schedd),
             machine=None,
         )
 
@@ -185,11 +187,6 @@ class LocalRun:
         ad["ShadowVersion"] = self._schedd.queue_settings.version
         ad["UidDomain"] = self._schedd.queue_settings.uid_domain
         return ad
-
-    def _environment(self) -> dict[str, str]:
-        folder = execute_folder(self._schedd)
-        self._schedd.runtime.files.make_folder(folder)
-        return {**os.environ, "_CONDOR_EXECUTE": folder}
 
     async def _listen(self, control: Stream) -> None:
         """Read what the starter would tell a startd; only its end matters, and that is seen."""

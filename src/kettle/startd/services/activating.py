@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from kettle.attributes.codes import VacateReasonCode
 from kettle.classad import ClassAd
+from kettle.config.execute_folders import folder_of
 from kettle.errors import KettleError
 from kettle.records.job_trace import Step
 from kettle.runtime.sockets.stream import Stream
@@ -176,6 +177,7 @@ class Activating:
             _public(ad),
             record.job,
             self._cores(record),
+            folder_of(startd.runtime.config, record.name),
             self._public_base(),
         )
 

@@ -179,6 +179,7 @@ class StartdControl:
             news,
             ClassAd(),
             last.cores,
+            last.execute,
             None,
         )
 

@@ -15,7 +15,6 @@ from dataclasses import dataclass, replace
 
 from kettle.attributes.version import CONDOR_VERSION
 from kettle.config import Config
-from kettle.config.execute_folders import own_folder
 from kettle.runtime import life, tasks
 from kettle.runtime.identity import DaemonIdentity, this_platform
 from kettle.runtime.life import Life
@@ -76,12 +75,11 @@ def warm(generation: int) -> Prepared:
     return _prepared
 
 
-def _for_slot(prepared: Prepared, slot_name: str) -> Prepared:
-    """Return the same with the slot's own place for sandboxes, if it has one."""
-    own = own_folder(prepared.config, slot_name)
-    if not own:
+def _for_slot(prepared: Prepared, execute: str) -> Prepared:
+    """Return the same with the place for sandboxes that the startd, or the schedd, has said."""
+    if execute == prepared.settings.execute:
         return prepared
-    return replace(prepared, settings=replace(prepared.settings, execute=own))
+    return replace(prepared, settings=replace(prepared.settings, execute=execute))
 
 
 def run(arguments: bytes, descriptors: list[int]) -> int:
@@ -93,7 +91,7 @@ def run(arguments: bytes, descriptors: list[int]) -> int:
 
 
 async def _live(activation: StarterActivation, descriptors: list[int]) -> int:
-    prepared = _for_slot(warm(activation.generation), activation.slot_name)
+    prepared = _for_slot(warm(activation.generation), activation.execute)
     log = _open_log(prepared, activation)
     try:
         prepared.config.forgive(log.problem)

@@ -138,7 +138,8 @@ class StarterActivation(Message):
     The connection to the shadow and the control socket travel beside it as descriptors, in this
     order; `channel` is the state of the former. `generation` counts reconfigurations. `machine` is
     what all slots share, where `slot` is only its own part; a starter that asked for its activation
-    and has it already gets none. `cores` are the slot's, counted from 0, with blanks between.
+    and has it already gets none. `cores` are the slot's, counted from 0, with blanks between;
+    `execute` is the folder of its sandboxes, which not every daemon of a machine has in one place.
     """
 
     number: int = integer()
@@ -152,6 +153,7 @@ class StarterActivation(Message):
     slot: ClassAd = ad(private=True)
     job: ClassAd = ad(private=True)
     cores: str = string()
+    execute: str = string()
     machine: ClassAd | None = optional(ad(private=True))
 
 

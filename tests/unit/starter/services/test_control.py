@@ -53,6 +53,7 @@ def activation(number: int) -> bytes:
         ClassAd(),
         ClassAd(),
         "",
+        "/execute",
         None,
     )
     writer = Writer()
