@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeVar, cast
 
@@ -13,6 +13,7 @@ from kettle.schedd.queue.job_ids import JobId
 from kettle.schedd.queue.job_queue import Job, JobQueue
 from kettle.schedd.queue.qmgmt import Connection
 from kettle.schedd.queue.qmgmt_answers import Answer
+from kettle.schedd.queue.transaction import Change
 from kettle.schedd.settings import QueueSettings
 from kettle.wire.codec import Reader, Writer
 from kettle.wire.messages import qmgmt as calls
@@ -104,6 +105,8 @@ class Schedd:
         self.spool = MemorySpool()
         self.slots: dict[JobId, ClassAd] = {}
         self.own_ad = ClassAd()
+        # What the shadows are told, commit by commit.
+        self.edits: list[Sequence[Change]] = []
         self.now = NOW
 
     def client(self, actor: Actor = ALICE, *, writable: bool = True) -> Client:
@@ -115,6 +118,7 @@ class Schedd:
                 writable=writable,
                 now=lambda: self.now,
                 spool=self.spool,
+                edited=self.edits.append,
                 slot_of=self.slots.get,
                 own_ad=lambda: self.own_ad,
             )

@@ -39,6 +39,8 @@ class Changes:
     # How many jobs of theirs there are, and which of them may have more.
     new_jobs: int
     active_cluster: int
+    # The keys of what was queued already and is changed.
+    edited: set[str]
     # Why the transaction cannot be committed: a NoAck request that failed.
     failure: RefusedError | None
     # What was set with the flag that tells others of it.
@@ -64,6 +66,7 @@ class Changes:
         self.transaction = self.queue.transaction()
         self.dirty = []
         self.logged = []
+        self.edited = set()
         self.new_clusters = {}
         self.new_jobs = 0
         self.active_cluster = -1
@@ -163,14 +166,7 @@ class Changes:
             text = "undefined"
         attribute_rules.check_shape(name, text, cluster, proc)
         self.check_may_change(cluster, proc, f"Modifying attribute {name}")
-        stored = attribute_rules.decide_change(
-            name,
-            text,
-            self.effective,
-            self.settings,
-            protected_allowed=self.protected_allowed,
-            job=f"{cluster}.{proc}",
-        )
+        stored = self._decide_change(cluster, proc, name, text)
         if stored is not None and not flags & SetAttributeFlags.CHECK_ONLY:
             self._set_queued(JobId(cluster, proc), name, text, stored, flags)
 
@@ -179,7 +175,9 @@ class Changes:
         cluster, proc = job
         if flags & SetAttributeFlags.POST_SUBMIT_CLUSTER_CHANGE and proc == CLUSTER_PROC:
             self._note_edited(cluster, name)
-        self.transaction.set_attribute(key_of(cluster, proc), name, stored)
+        key = key_of(cluster, proc)
+        self.transaction.set_attribute(key, name, stored)
+        self.edited.add(key)
         if flags & SetAttributeFlags.MARK_DIRTY:
             self.dirty.append((cluster, proc, name))
         if flags & SetAttributeFlags.LOG and proc >= 0:
@@ -197,6 +195,39 @@ class Changes:
             edited = quote_line(job_rules.note_edited(known, name))
             attribute_rules.check_shape(job_rules.EDITED, edited, cluster, CLUSTER_PROC)
             self.transaction.set_attribute(key_of(cluster, CLUSTER_PROC), job_rules.EDITED, edited)
+
+    def delete(self, cluster: int, proc: int, name: str) -> bool:
+        """Remove an attribute; RefusedError.
+
+        False if it is not there; True also for what the schedd sets itself, which stays.
+        """
+        attribute_rules.check_shape(name, "0")
+        is_new = cluster in self.new_clusters
+        if is_new:
+            stored = attribute_rules.decide_removal_in_new(name, self.settings)
+        else:
+            self.check_may_change(cluster, proc, f"Deleting attribute {name}")
+            stored = self._decide_change(cluster, proc, name, "0")
+        if stored is None:
+            return True
+        if self.text(cluster, proc, name) is None:
+            return False
+        key = key_of(cluster, proc)
+        self.transaction.delete_attribute(key, name)
+        if not is_new:
+            self.edited.add(key)
+        return True
+
+    def _decide_change(self, cluster: int, proc: int, name: str, text: str) -> str | None:
+        """Return what is kept of a change of what is queued, None for nothing; RefusedError."""
+        return attribute_rules.decide_change(
+            name,
+            text,
+            self.effective,
+            self.settings,
+            protected_allowed=self.protected_allowed,
+            job=f"{cluster}.{proc}",
+        )
 
     def set_new(self, cluster: int, proc: int, name: str, text: str) -> None:
         """Set an attribute of a new job or cluster; RefusedError."""

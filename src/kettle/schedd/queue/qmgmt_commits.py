@@ -111,8 +111,9 @@ class Commits:
             # The log has it, whatever follows the queue says of it: to refuse it now would have
             # the client send the same jobs again.
             self._tell(f"What follows a commit failed: {error!r}")
-        if not clusters:
-            self._edited(transaction.changes)
+        edited = self._changes.edited
+        if edited:
+            self._edited([change for change in transaction.changes if change[1] in edited])
         for cluster, proc, name in self._changes.dirty:
             self._queue.mark_dirty(JobId(cluster, proc), name)
         logged = self._changes.logged

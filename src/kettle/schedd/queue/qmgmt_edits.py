@@ -89,26 +89,8 @@ class Edits:
 
     def on_delete_attribute(self, call: calls.DeleteAttribute) -> Answer:
         """Serve the removal of an attribute."""
-        cluster, proc, name = call.cluster, call.proc, call.name
-        changes = self._changes
-        attribute_rules.check_shape(name, "0")
-        if cluster in changes.new_clusters:
-            stored = attribute_rules.decide_removal_in_new(name, changes.settings)
-        else:
-            changes.check_may_change(cluster, proc, f"Deleting attribute {name}")
-            stored = attribute_rules.decide_change(
-                name,
-                "0",
-                changes.effective,
-                changes.settings,
-                protected_allowed=changes.protected_allowed,
-                job=f"{cluster}.{proc}",
-            )
-        if stored is None:
-            return code(0)
-        if changes.text(cluster, proc, name) is None:
+        if not self._changes.delete(call.cluster, call.proc, call.name):
             return code(-1, errno.EINVAL)
-        changes.transaction.delete_attribute(key_of(cluster, proc), name)
         return code(0)
 
     def on_destroy_proc(self, call: calls.DestroyProc) -> Answer:
