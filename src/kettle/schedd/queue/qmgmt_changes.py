@@ -181,7 +181,8 @@ class Changes:
         if flags & SetAttributeFlags.MARK_DIRTY:
             self.dirty.append((cluster, proc, name))
         if flags & SetAttributeFlags.LOG and proc >= 0:
-            old = self.queue.jobs[job].ad.text(name)
+            queued = self.queue.jobs.get(job)
+            old = None if queued is None else queued.ad.text(name)
             self.logged.append(LoggedChange(job, name, text, old))
             # The text is made anew for each: it counts as what the transaction takes.
             self.transaction.size += len(old or "") + CHANGE_BYTES

@@ -45,6 +45,7 @@ class Transaction:
     __slots__ = (
         "__weakref__",
         "_base",
+        "_clusters",
         "_destroyed",
         "_fresh",
         "_fresh_read",
@@ -68,6 +69,8 @@ class Transaction:
         # jobs would not fit otherwise.
         self._fresh: dict[str, None] = {}
         self._fresh_read = 0
+        # The keys of new clusters' ads.
+        self._clusters: set[str] = set()
         # Cluster → the procs that are taken out.
         self._destroyed: dict[int, set[int]] = {}
         self.changes: list[Change] = []
@@ -90,6 +93,7 @@ class Transaction:
         self.size += _NEW_AD_BYTES
         if key.endswith(".-1"):
             self.makes_cluster = True
+            self._clusters.add(key)
         else:
             self._fresh[key] = None
 
@@ -97,6 +101,7 @@ class Transaction:
         """Forget an ad."""
         self.changes.append((queue_log.DESTROY_AD, key, "", ""))
         self._fresh.pop(key, None)
+        self._clusters.discard(key)
         cluster, proc = parse_key(key) or (0, -1)
         if proc >= 0:
             self._destroyed.setdefault(cluster, set()).add(proc)
@@ -176,20 +181,16 @@ class Transaction:
         return ad is not None and ad.parent is not None and name in ad.parent
 
     def exists(self, key: str) -> bool:
-        """Tell whether the ad would be there after the commit."""
-        if key in self._fresh:
+        """Tell whether the ad would be there after the commit.
+
+        One that is changed here may have been destroyed by others since.
+        """
+        if key in self._fresh or key in self._clusters:
             return True
         self._catch_up()
-        if key in self._overlay:
-            return self._overlay[key] is not None
+        if key in self._overlay and self._overlay[key] is None:
+            return False
         return self._base.ad(key) is not None
-
-    def created(self, key: str) -> bool:
-        """Tell whether this transaction makes the ad."""
-        if key in self._fresh:
-            return self._base.ad(key) is None
-        self._catch_up()
-        return self._overlay.get(key) is not None and self._base.ad(key) is None
 
     def text(self, cluster: int, proc: int, name: str) -> str | None:
         """Return a job's or cluster's attribute as it would be after the commit.

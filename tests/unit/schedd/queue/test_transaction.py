@@ -45,7 +45,6 @@ def test_without_changes_it_reads_what_is_there() -> None:
     assert one.text(1, -1, "Both") == "2"
     assert one.text(9, 0, "Own") is None
     assert one.exists("1.0")
-    assert not one.created("1.0")
     assert not one.exists("1.7")
 
 
@@ -107,8 +106,7 @@ def test_new_jobs_are_there_and_read_their_cluster() -> None:
     one.set_attribute("2.0", "ProcId", "0")
     assert one.makes_cluster
     assert one.exists("2.0")
-    assert one.created("2.0")
-    assert one.created("02.-1")
+    assert one.exists("02.-1")
     assert one.text(2, 0, "procid") == "0"
     assert one.text(2, 0, "Cmd") == '"/bin/true"'
     one.set_attribute("2.0", "Cmd", "1")
@@ -119,6 +117,18 @@ def test_new_jobs_are_there_and_read_their_cluster() -> None:
     assert list(one.keys()) == ["02.-1", "2.0"]
 
 
+def test_an_ad_that_others_destroy_is_gone_whatever_was_changed_in_it() -> None:
+    committed = Committed()
+    one = Transaction(committed)
+    for key in ("01.-1", "1.0", "1.1"):
+        one.set_attribute(key, "Own", "3")
+        assert one.exists(key)
+    del committed.ads["1.0"]
+    assert [one.exists(key) for key in ("01.-1", "1.0", "1.1")] == [True, False, True]
+    committed.ads.clear()
+    assert not one.exists("01.-1")
+
+
 def test_a_destroyed_ad_is_gone_and_its_changes_are_kept_in_order() -> None:
     one = open_one()
     one.new_ad("1.2")
@@ -126,7 +136,6 @@ def test_a_destroyed_ad_is_gone_and_its_changes_are_kept_in_order() -> None:
     one.destroy_ad("1.1")
     assert not one.exists("1.2")
     assert not one.exists("1.1")
-    assert not one.created("1.2")
     assert [change[0] for change in one.changes] == [
         queue_log.NEW_AD,
         queue_log.DESTROY_AD,
