@@ -154,17 +154,17 @@ class Connection:
     def _on_set_effective_owner(self, call: calls.SetEffectiveOwner) -> Answer:
         name = call.owner.partition("@")[0]
         if not name or name == self.changes.actor.owner:
-            self.changes.effective = self.changes.actor
+            self.changes.act_as(self.changes.actor)
         elif self.changes.actor.super_user:
             user = call.owner if "@" in call.owner else f"{name}@{self._settings.uid_domain}"
-            self.changes.effective = self.changes.actor.acting_for(user, name)
+            self.changes.act_as(self.changes.actor.acting_for(user, name))
         else:
             return code(-1, errno.EACCES)
         return code(0)
 
     def _on_allow_protected(self, call: calls.SetAllowProtectedAttrChanges) -> Answer:
         before = int(self.changes.protected_allowed)
-        self.changes.protected_allowed = self.changes.actor.super_user and call.allow != 0
+        self.changes.allow_protected(allowed=self.changes.actor.super_user and call.allow != 0)
         return code(before)
 
     def _on_get_capabilities(self, call: calls.GetCapabilities) -> Answer:

@@ -31,7 +31,7 @@ _NO_ACK = int(SetAttributeFlags.NO_ACK)
 
 
 class Changes:
-    """The open transaction of one connection."""
+    """The open transaction of one connection, which others read and these methods change."""
 
     transaction: Transaction
     # New clusters of the transaction: number → the next proc.
@@ -108,7 +108,34 @@ class Changes:
         self._is_cut_off = True
         self.forget()
 
+    # -- new clusters and jobs --------------------------------------------------------------
+
+    def begin_cluster(self, number: int) -> None:
+        """Make a new cluster, which the next jobs are of."""
+        submission.add_cluster(self.transaction, number)
+        self.new_clusters[number] = 0
+        self.active_cluster = number
+
+    def next_proc(self, cluster: int) -> int:
+        """Count one more job of a new cluster, and return its number."""
+        proc = self.new_clusters[cluster]
+        self.new_clusters[cluster] = proc + 1
+        self.new_jobs += 1
+        return proc
+
+    def fail(self, error: RefusedError) -> None:
+        """Have the commit refused, and for this reason."""
+        self.failure = error
+
     # -- who may ----------------------------------------------------------------------------
+
+    def act_as(self, actor: Actor) -> None:
+        """Take what follows as asked by this one, in this transaction and in later ones."""
+        self.effective = actor
+
+    def allow_protected(self, *, allowed: bool) -> None:
+        """Let protected attributes be changed from now on, or no more."""
+        self.protected_allowed = allowed
 
     def _check_may_write(self) -> None:
         if not self.may_write:
@@ -147,7 +174,7 @@ class Changes:
             if not flags & _NO_ACK:
                 return code(-1, refusal.code)
             # Nobody waits for an answer, so the commit gives it.
-            self.failure = refusal
+            self.fail(refusal)
         self.check_size()
         return SILENCE if flags & _NO_ACK else code(0)
 

@@ -66,9 +66,7 @@ class Submitting:
         if refusal is not None:
             return self._refused(call, *refusal)
         cluster = self._queue.take_cluster_number()
-        submission.add_cluster(self._changes.transaction, cluster)
-        self._changes.new_clusters[cluster] = 0
-        self._changes.active_cluster = cluster
+        self._changes.begin_cluster(cluster)
         return code(cluster)
 
     def _refused(self, call: Call, value: int, reason: str) -> Answer:
@@ -101,11 +99,9 @@ class Submitting:
             return code(-1, errno.EACCES)
         refusal = self._refuse_new_jobs(1)
         if refusal is not None:
-            changes.failure = RefusedError(refusal[1], code=errno.EINVAL)
+            changes.fail(RefusedError(refusal[1], code=errno.EINVAL))
             return self._refused(call, *refusal)
-        proc = changes.new_clusters[cluster]
-        changes.new_clusters[cluster] = proc + 1
-        changes.new_jobs += 1
+        proc = changes.next_proc(cluster)
         job = JobId(cluster, proc)
         submission.add_proc(changes.transaction, job, self._settings, self._now())
         return code(proc)
