@@ -2,8 +2,8 @@
 
 A job's ad is chained to its cluster's, so common attributes exist once. Everything that changes
 goes through `commit`, which writes the transaction to the journal and then applies it, so memory
-and log never differ. Who may change what is `qmgmt`'s and `actions`' business; when the journal
-is on disk the service's.
+and log never differ. Who may change what is `qmgmt_changes`' and `actions`' business; when the
+journal is on disk the service's.
 
 Limit: memory is meant for 100,000 jobs in 300 MB, so a job has few objects of its own.
 """

@@ -1,7 +1,7 @@
 """What one client of the queue has changed and not committed: its transaction, and who may change.
 
 Most requests by far set one attribute of a new job, and go through here only. Which attributes may
-be set is `attribute_rules`', what a commit adds `qmgmt_commits`'.
+be set is `attribute_rules`', the commit `qmgmt_commits`', and what it adds `submission`'s.
 Source: wire notes, Schedd queue management (R046, R065).
 """
 

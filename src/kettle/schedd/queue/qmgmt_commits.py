@@ -119,7 +119,7 @@ class Commits:
         logged = self._changes.logged
         self._changes.forget()
         # Compat: no ad follows a success, as from a peer of unknown version; every client asks
-        # first whether the message has bytes left (test_qmgmt: a commit answers one number).
+        # first whether the message has bytes left (test_a_commit_answers_one_number).
         details = ClassAd({"WarningReason": warning}) if warning else None
         reply = call.answer(0, details=details)
         return Answer(reply, durable=not flags & SetAttributeFlags.NON_DURABLE, logged=logged)

@@ -1,8 +1,9 @@
 """The commands about the queue: queue management, queries, history, actions.
 
 Each handler takes its requests from the stream, asks the pure rooms (`qmgmt`, `queries`,
-`history_query`, `actions`) and sends what they say. What was acknowledged is on disk: a reply that
-promises something waits for the journal.
+`history_query`, `actions`) and sends what they say; who may change what is decided in `actions`,
+and behind `qmgmt` in `qmgmt_changes`. What was acknowledged is on disk: a reply that promises
+something waits for the journal.
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@ import pytest
 
 from kettle.records import queue_log
 from kettle.schedd.queue.transaction import Change
+from kettle.wire.codec import Writer
 from kettle.wire.messages import qmgmt as calls
 from kettle.wire.messages.rpc import Call
 from unit.schedd.queue_fixture import Client, Schedd
@@ -52,3 +53,16 @@ def test_shadows_hear_nothing_of_a_submission_nor_of_what_was_given_up() -> None
     submit_one(client)
     assert client.call(calls.CommitTransactionNoFlags()).value == 0
     assert schedd.edits == []
+
+
+@pytest.mark.parametrize("commit", [calls.CommitTransactionNoFlags(), calls.CommitTransaction(0)])
+def test_a_commit_answers_one_number(commit: Call) -> None:
+    schedd = Schedd()
+    client = schedd.client()
+    submit_one(client)
+    reply = client.send(commit).reply
+    assert reply is not None
+    written = Writer()
+    reply.write(written)
+    assert written.getvalue() == Writer().integer(0).getvalue()
+    assert schedd.queue.jobs
