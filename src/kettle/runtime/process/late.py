@@ -23,6 +23,7 @@ LATE = (
     ("kettle.classad.compile", "kettle.classad.hot"),
     ("kettle.classad.forms", "kettle.classad.forms_json"),
     ("kettle.classad.forms", "kettle.classad.forms_xml"),
+    ("kettle.classad.forms_xml", "kettle.classad.functions.convert"),
     ("kettle.classad.functions.library", "kettle.classad.functions.control"),
     ("kettle.classad.functions.library", "kettle.classad.functions.lists"),
     ("kettle.classad.functions.library", "kettle.classad.functions.numbers"),

@@ -22,7 +22,8 @@ from kettle.wire.messages.starter_control import StarterActivation
 def test_a_mistake_that_ends_a_starter_is_in_its_log(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    prepared = SimpleNamespace(config=Config.from_text("", subsystem="STARTER"))
+    settings = SimpleNamespace(execute="/execute")
+    prepared = SimpleNamespace(config=Config.from_text("", subsystem="STARTER"), settings=settings)
     log = Log(str(tmp_path / "StarterLog.slot1"))
     monkeypatch.setattr(entry, "warm", lambda _generation: prepared)
     monkeypatch.setattr(entry, "_open_log", lambda _prepared, _activation: log)
@@ -31,7 +32,7 @@ def test_a_mistake_that_ends_a_starter_is_in_its_log(
         raise PermissionError(13, "Permission denied", "/execute/dir_1")
 
     monkeypatch.setattr(entry, "_serve", fail)
-    activation = cast(StarterActivation, SimpleNamespace(generation=1, slot_name="slot1@here"))
+    activation = cast(StarterActivation, SimpleNamespace(generation=1, execute="/execute"))
     with pytest.raises(PermissionError):
         asyncio.run(entry._live(activation, []))
     text = (tmp_path / "StarterLog.slot1").read_text()
