@@ -163,6 +163,7 @@ def set_evict_checks(job: JobBuilder) -> None:
         known = job.said("on_evict_checks", "TransformOnEvict")
         job.evict_changes = tuple((known or "").split())
         return
+    changes = []
     for name in text.replace(",", " ").split():
         body = job.text_of(f"transform_body_{name}")
         if body is None:
@@ -176,6 +177,7 @@ def set_evict_checks(job: JobBuilder) -> None:
             )
         lines = [line.strip(BLANKS) for line in body.split("\n")]
         lines = [line for line in lines if line and not line.startswith("#")]
-        job.evict_changes += (name,)
+        changes.append(name)
         job.set_text(f"TransformBody_{name}", quote_old(LINE_END.join(lines)))
+    job.evict_changes += tuple(changes)
     job.set_string("TransformOnEvict", " ".join(job.evict_changes))

@@ -197,18 +197,20 @@ def _set_parameters(job: JobBuilder) -> None:
 
 def _set_family(job: JobBuilder, family: Family) -> None:
     names = _words(job.param(family.names))
+    known = _lower(names)
     for prefix in (family.prefix, family.attribute_prefix):
         for variable in _named(job, prefix):
             name = variable.name[len(prefix) :]
-            if not name.lower().startswith("names") and name.lower() not in _lower(names):
+            if not name.lower().startswith("names") and name.lower() not in known:
                 names.append(name)
+                known.add(name.lower())
     for name in names:
         for given in (f"{family.prefix}{name}", f"{family.attribute_prefix}{name}"):
             value = job.text_of(given)
             if value:
                 job.set_string(f"{family.attribute_prefix}{name}", value)
                 break
-    if job.grid_type == "ec2" and "name" not in _lower(names):
+    if job.grid_type == "ec2" and "name" not in known:
         wanted = job.boolean("WantNameTag")
         if wanted is not False:
             job.set_string(f"{family.attribute_prefix}Name", job.param("executable") or "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 
 from kettle.attributes.codes import JobUniverse
@@ -51,7 +52,7 @@ def set_transfer(job: JobBuilder) -> None:
         _send_java(job, names)
         names += _tool_files(job, names)
     urls = tuple(filter(URL.match, names))
-    job.input_files += tuple(name for name in names if name not in urls) if urls else tuple(names)
+    job.input_files += tuple(itertools.filterfalse(URL.match, names)) if urls else tuple(names)
     if job.is_later and not named:
         listed = job.said("transfer_input_files", "TransferInput") or ""
         urls = tuple(filter(URL.match, split_at_commas(listed) + list_apart(job)))
