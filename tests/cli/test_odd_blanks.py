@@ -54,6 +54,51 @@ def test_a_description_has_cs_blanks(tmp_path: Path, line: str, said: str) -> No
     assert said in dry_run(tmp_path, f"{line}\nqueue")
 
 
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        (f"getenv = PATH{NO_BREAK}", 'Environment=""\n'),
+        (f"getenv = *{NO_BREAK}", 'Environment=""\n'),
+        ("getenv = PATH\vNONE", 'Environment=""\n'),
+        ("getenv = NONE\f,\r\vPATH\f", 'Environment="PATH=/bin"\n'),
+        ("concurrency_limits = b\ra\f,\vc", 'ConcurrencyLimits="a,b,c"\n'),
+        ("concurrency_limits = a\vb", "Invalid concurrency limit 'a\vb'"),
+        (f"concurrency_limits = a{NO_BREAK}b", f"Invalid concurrency limit 'a{NO_BREAK}b'"),
+        ("concurrency_limits = a\u00e9", "Invalid concurrency limit 'a\u00e9'"),
+        (f"on_evict_checks = a{NO_BREAK}\ntransform_body_a = SET A 1", 'TransformOnEvict=""\n'),
+        (f"email_attributes = a{NO_BREAK}b c\fd", f'EmailAttributes="a{NO_BREAK}b,c\fd"\n'),
+        (
+            "universe = container\ncontainer_image = docker://a\ncontainer_service_names = a\fb",
+            "container service 'a\fb' was not assigned a port",
+        ),
+        (
+            (
+                "universe = grid\ngrid_resource = ec2 http://h\nec2_ami_id = a\n"
+                "ec2_access_key_id = /dev/null\nec2_secret_access_key = /dev/null\n"
+                f"ec2_tag_names = a{NO_BREAK}b c\fd"
+            ),
+            f'EC2TagNames="a{NO_BREAK}b,c\fd"\n',
+        ),
+    ],
+)
+def test_words_of_a_list_are_apart_by_commas_blanks_tabulators_and_ends_of_lines(
+    tmp_path: Path, lines: str, said: str
+) -> None:
+    assert said in dry_run(tmp_path, f"{lines}\nqueue")
+
+
+@pytest.mark.parametrize("end", ["\t", "\r", "\v", "\f", "\x1f", NO_BREAK])
+def test_nothing_but_a_blank_ends_a_grid_type(tmp_path: Path, end: str) -> None:
+    lines = f"universe = grid\ngrid_resource = batch{end}pbs\nqueue"
+    assert f"Invalid value 'batch{end}pbs' for grid type" in dry_run(tmp_path, lines)
+
+
+@pytest.mark.parametrize("blank", [NO_BREAK, "\x1f"])
+def test_a_grid_resource_of_other_blanks_is_none(tmp_path: Path, blank: str) -> None:
+    lines = f"universe = grid\ngrid_resource = {blank}\nqueue"
+    assert f"Invalid value '{blank}' for grid type" in dry_run(tmp_path, lines)
+
+
 @pytest.mark.parametrize("count", ["\u20032", "2\u2028", "\uff12", "1_0"])
 def test_a_count_has_cs_digits_and_blanks(tmp_path: Path, count: str) -> None:
     assert "Invalid Queue count expression" in dry_run(tmp_path, f"queue {count}")

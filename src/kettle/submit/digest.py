@@ -13,6 +13,7 @@ from kettle.attributes.codes import JobUniverse
 from kettle.config.macro_search import MacroSearch
 from kettle.errors import SubmitError
 from kettle.octets import BLANKS
+from kettle.submit.arguments import split_list
 from kettle.submit.registry import known_names
 from kettle.submit.tables import UNIT_SEPARATOR
 
@@ -148,7 +149,7 @@ def _omitted(macros: SubmitMacros) -> set[str]:
     """Return the names that no digest has: what they say is the cluster's."""
     names = {"getenv", "get_env", "on_evict_checks", "transformonevict"}
     for name in ("on_evict_checks", "TransformOnEvict"):
-        for tag in macros.expand(macros.raw(name) or "").replace(",", " ").lower().split():
+        for tag in split_list(macros.expand(macros.raw(name) or "").lower()):
             names |= {f"transform_body_{tag}", f"transformbody_{tag}"}
     return names
 

@@ -6,6 +6,7 @@ Part of the check of a description (`check.py`), which finds the lines that are 
 from __future__ import annotations
 
 import posixpath
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ from kettle.named_tuples import NamedTuple
 from kettle.nearest import Nearest
 from kettle.patterns import late_pattern
 from kettle.policy.crontab import RANGES, CronTabError, read_crontab
+from kettle.submit.arguments import split_list
 from kettle.submit.job import evaluate
 from kettle.submit.macros import LIVE_NAMES
 from kettle.submit.policy import CRON
@@ -24,7 +26,7 @@ from kettle.submit.slips import find_slips
 if TYPE_CHECKING:
     from kettle.submit.build import Submission
 
-_LIMIT = late_pattern(r"[A-Za-z_][\w.]*(?::\d+(?:\.\d+)?)?")
+_LIMIT = late_pattern(r"[A-Za-z_][\w.]*(?::\d+(?:\.\d+)?)?", re.ASCII)
 _MENTION = late_pattern(r"(?<!\$)\$\(([A-Za-z_]\w*)\)")
 
 
@@ -54,7 +56,7 @@ def find_doubts(submission: Submission) -> Iterator[Doubt]:
             yield Doubt(WARNING, "value", command, sentence)
     yield from _find_schedule(submission)
     limits = evaluate(submission.cluster.get("ConcurrencyLimits") or "undefined")
-    for word in limits.replace(",", " ").split() if isinstance(limits, str) else ():
+    for word in split_list(limits) if isinstance(limits, str) else ():
         if not _LIMIT.fullmatch(word):
             sentence = f"{word} is no limit: a name, or NAME:NUMBER"
             yield Doubt(ERROR, "value", "concurrency_limits", sentence)

@@ -13,6 +13,7 @@ from kettle.errors import ClassAdSyntaxError, SubmitError
 from kettle.named_tuples import NamedTuple
 from kettle.octets import BLANKS
 from kettle.patterns import late_pattern
+from kettle.submit.arguments import split_list
 from kettle.submit.job import JobBuilder, evaluate, mentioned_names
 from kettle.submit.literals import normalize
 from kettle.submit.sizes import missing_unit, parse_size
@@ -161,10 +162,10 @@ def set_evict_checks(job: JobBuilder) -> None:
     text = job.param("on_evict_checks")
     if text is None:
         known = job.said("on_evict_checks", "TransformOnEvict")
-        job.evict_changes = tuple((known or "").split())
+        job.evict_changes = tuple(split_list(known or ""))
         return
     changes = []
-    for name in text.replace(",", " ").split():
+    for name in split_list(text):
         body = job.text_of(f"transform_body_{name}")
         if body is None:
             body = job.text_of(f"TransformBody_{name}")

@@ -13,6 +13,7 @@ from kettle.attributes.codes import JobUniverse
 from kettle.errors import SubmitError
 from kettle.named_tuples import NamedTuple
 from kettle.octets import BLANKS
+from kettle.submit.arguments import split_list
 from kettle.submit.job import JobBuilder, strip_quotes
 from kettle.submit.notices import ERROR_MARK
 
@@ -71,7 +72,8 @@ def read_grid_type(job: JobBuilder) -> None:
     text = job.said("grid_resource", "GridResource")
     if text is None:
         raise SubmitError("grid_resource attribute not defined for grid universe job")
-    word = text.split()[0]
+    # A blank is what ends it, and no tabulator.
+    word = text.partition(" ")[0]
     if word.lower() not in GRID_TYPES:
         raise SubmitError(
             f"Invalid value '{word}' for grid type\n"
@@ -219,7 +221,7 @@ def _set_family(job: JobBuilder, family: Family) -> None:
 
 
 def _words(text: str | None) -> list[str]:
-    return strip_quotes(text or "").replace(",", " ").split()
+    return split_list(strip_quotes(text or ""))
 
 
 def _lower(names: list[str]) -> set[str]:

@@ -51,7 +51,7 @@ def nearest_value(command: str, text: str, others: tuple[str, ...] = ()) -> str:
     """
     row = registry.find_command(command)
     words = words_of(row) if row is not None and row.words else others
-    word = text.split()[0] if command == "grid_resource" and text.split() else text
+    word = text.partition(" ")[0] if command == "grid_resource" else text
     known = {one.lower(): one for one in words}
     if not known or word.lower() in known:
         return ""

@@ -14,6 +14,7 @@ from kettle.errors import ClassAdSyntaxError, SubmitError
 from kettle.octets import BLANKS
 from kettle.patterns import late_pattern
 from kettle.submit import evictions
+from kettle.submit.arguments import split_list
 from kettle.submit.job import JobBuilder, literal_number, mentioned_names
 from kettle.submit.literals import normalize
 from kettle.submit.notices import TWICE
@@ -300,9 +301,9 @@ def concurrency_limits(job: JobBuilder) -> None:
         job.set_expression("ConcurrencyLimits", expression)
     if text is None:
         return
-    limits = [limit.lower() for limit in re.split(r"[\s,]+", text) if limit]
+    limits = split_list(text.lower())
     for limit in limits:
-        if not re.fullmatch(r"[a-z_]\w*(\.\w+)*(:.*)?", limit):
+        if not re.fullmatch(r"[a-z_]\w*(\.\w+)*(:.*)?", limit, re.ASCII):
             raise SubmitError(f"Invalid concurrency limit '{limit}'")
     if limits:
         job.set_string("ConcurrencyLimits", ",".join(sorted(limits)))

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from kettle.errors import SubmitError
 from kettle.named_tuples import NamedTuple
 from kettle.octets import BLANKS
+from kettle.submit.arguments import split_list
 from kettle.submit.commands.command import MIDDLE
 from kettle.submit.job import JobBuilder, leading_number, strip_quotes
 from kettle.submit.registry import simple_commands
@@ -133,7 +134,7 @@ def _set_quoted_file(job: JobBuilder, command: Command, text: str) -> None:
 
 
 def _set_list(job: JobBuilder, command: Command, text: str) -> None:
-    job.set_string(command.attribute, ",".join(text.replace(",", " ").split()))
+    job.set_string(command.attribute, ",".join(split_list(text)))
 
 
 def _set_comma_list(job: JobBuilder, command: Command, text: str) -> None:

@@ -8,6 +8,7 @@ from kettle.attributes.codes import JobUniverse
 from kettle.digits import whole
 from kettle.errors import SubmitError
 from kettle.octets import BLANKS, to_bytes
+from kettle.submit.arguments import split_list
 from kettle.submit.job import JobBuilder, leading_number, split_at_commas, strip_quotes, unquoted
 from kettle.submit.program import NAMES, name_program
 from kettle.submit.transfer import URL
@@ -95,7 +96,7 @@ def _set_services(job: JobBuilder) -> None:
     if names is None:
         return
     job.set_string("ContainerServiceNames", names)
-    for name in names.replace(",", " ").split():
+    for name in split_list(names):
         port = job.integer(f"{name}_container_port")
         if port is None or not 0 <= port <= 65535:
             raise SubmitError(
