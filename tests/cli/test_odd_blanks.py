@@ -7,6 +7,7 @@ its kin and the separators of records are letters like others.
 from __future__ import annotations
 
 import io
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -97,6 +98,20 @@ def test_nothing_but_a_blank_ends_a_grid_type(tmp_path: Path, end: str) -> None:
 def test_a_grid_resource_of_other_blanks_is_none(tmp_path: Path, blank: str) -> None:
     lines = f"universe = grid\ngrid_resource = {blank}\nqueue"
     assert f"Invalid value '{blank}' for grid type" in dry_run(tmp_path, lines)
+
+
+@pytest.mark.parametrize(
+    "queue",
+    [
+        "queue A in (a\fb d\r\ve)",
+        "queue A in a\fb, \f d\te\v",
+        "queue A in (\na\fb d\n\f\ne\n)",
+    ],
+)
+def test_items_on_a_line_are_apart_by_the_same(tmp_path: Path, queue: str) -> None:
+    said = dry_run(tmp_path, f"arguments = \"'$(A)'\"\n{queue}")
+    found = re.findall(r'^Arguments="(.*?)"$', said, re.MULTILINE | re.DOTALL)
+    assert found == ["a\fb", "d", "e"]
 
 
 @pytest.mark.parametrize("count", ["\u20032", "2\u2028", "\uff12", "1_0"])

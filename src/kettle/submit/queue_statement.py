@@ -13,8 +13,9 @@ from kettle.config.sources import split_command
 from kettle.octets import BLANKS
 from kettle.patterns import late_pattern
 from kettle.structs import Struct, field
+from kettle.submit.arguments import split_list
 from kettle.submit.item_lines import join_continued, split_lines
-from kettle.submit.queue_words import MOST_JOBS, SEPARATORS, read_words
+from kettle.submit.queue_words import MOST_JOBS, read_words
 from kettle.submit.tables import UNIT_SEPARATOR
 
 if TYPE_CHECKING:
@@ -215,7 +216,7 @@ def _items(
         lines = [rest]
     if words.how == "from":
         return lines, where
-    found = [word for line in lines for word in SEPARATORS.split(line) if word]
+    found = [word for line in lines for word in split_list(line)]
     if words.how == "matching":
         from kettle.submit.matching import find_matches  # few statements have patterns
 

@@ -15,6 +15,7 @@ from kettle.digits import whole
 from kettle.octets import BLANKS
 from kettle.patterns import late_pattern
 from kettle.structs import Struct, field
+from kettle.submit.arguments import split_list
 from kettle.submit.tables import Table, read_options
 
 if TYPE_CHECKING:
@@ -29,7 +30,6 @@ KEYWORD = late_pattern(r"(?:^|(?<=[\s(]))(in|from|matching)(?=[\s(])", re.IGNORE
 # A number may have blanks before it, and nothing but the next mark behind it.
 _BOUND = r"((?:\s*[+-]?\d+)?)"
 SLICE = late_pattern(rf"\[{_BOUND}(?::{_BOUND})?(?::{_BOUND})?\]", re.ASCII)
-SEPARATORS = late_pattern(r"[\s,]+", re.ASCII)
 # A word behind the keyword; the last of a statement is an item, whatever it is.
 _WORD = late_pattern(r"[^\s(]+(?=[\s(])", re.ASCII)
 # What can be part of variables' names, from behind: digits need a letter in front of them.
@@ -118,7 +118,7 @@ def split_left(left: str) -> tuple[str, tuple[str, ...]]:
     """
     found = _NAMES_FROM_BEHIND.match(left[::-1])
     begin = len(left) - (found.end() if found is not None else 0)
-    return left[:begin], tuple(name for name in SEPARATORS.split(left[begin:]) if name)
+    return left[:begin], tuple(split_list(left[begin:]))
 
 
 def read_count(text: str, fail: Fail) -> int:
