@@ -71,6 +71,8 @@ class Report(Struct):
     findings: list[Finding] = field(default_factory=list)
     # The one for which it is refused.
     refusal: Finding | None = None
+    # The command for whose lack it is, empty where it is for something that is there.
+    lacks: str = ""
 
     @property
     def missing(self) -> list[Input]:
@@ -97,6 +99,8 @@ def check_submission(
     except SubmitError as error:
         failed = error
         report.refusal = _fault(submission, error)
+        if error.command and submission.macros.variable_of(error.command) is None:
+            report.lacks = error.command
         report.findings.append(report.refusal)
     _describe(submission, report)
     findings = report.findings

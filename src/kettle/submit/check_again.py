@@ -14,6 +14,7 @@ from kettle.octets import BLANKS
 from kettle.patterns import late_pattern
 from kettle.submit.build import Submission
 from kettle.submit.check import Report, check_submission
+from kettle.submit.registry import attribute_of
 
 # Limit: statements that are left out; whoever has more mends these first.
 MOST_LEFT_OUT = 20
@@ -37,6 +38,7 @@ def check_description(
     file = submission.reader.place.source
     first = report = check_submission(submission, refuse)
     found = {_key(finding): finding for finding in first.findings}
+    left_out = set[str]()
     for _ in range(MOST_LEFT_OUT):
         fault = report.refusal
         # What lacks is at no command's line: with others left out it says nothing.
@@ -46,7 +48,11 @@ def check_description(
         if shorter == text:
             break
         text = shorter
+        left_out.add(attribute_of(fault.name).lower())
         report = check_submission(make(text), refuse)
+        if attribute_of(report.lacks).lower() in left_out:
+            # It is there, and was told of.
+            break
         for finding in report.findings:
             is_told = finding.severity == ERROR and finding.kind in _TOLD and finding.name
             if is_told:

@@ -64,6 +64,9 @@ def find_doubts(submission: Submission) -> Iterator[Doubt]:
 
 def _find_mentions(submission: Submission) -> Iterator[Doubt]:
     """Find macros that nothing sets: they stand for an empty text."""
+    if submission.statement is None:
+        # What is not read of the description, its queue statement for one, may set them.
+        return
     macros = submission.macros
     own = {**macros.variables, **macros.row_variables}
     words = Nearest(variable.name for variable in own.values())

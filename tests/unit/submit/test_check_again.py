@@ -107,3 +107,29 @@ def test_of_very_many_faults_some_are_told(monkeypatch: pytest.MonkeyPatch) -> N
 )
 def test_a_statement_is_left_out_with_all_of_its_lines(text: str, line: int, left: str) -> None:
     assert without_statement(text, line) == left
+
+
+@pytest.mark.parametrize("name", ["executable", "cmd"])
+def test_what_was_told_of_is_not_told_to_lack(name: str) -> None:
+    def with_empty(text: str) -> Submission:
+        sources = MemorySubmitSources({"z.sh": ""})
+        return read_submission(text, sources, Config.from_text(""), facts_of("job.sub"))
+
+    report = check_description(with_empty, f"universe = vanilla\n{name} = z.sh\nqueue\n")
+    assert [finding.sentence for finding in report.findings] == [
+        "Executable file z.sh has zero length"
+    ]
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [
+        "if false\nelif version >= 9\nendif\nqueue file in (a b)\n",
+        "queue file from nofile\n",
+        "x y = 3\nfile = 3\nqueue\n",
+    ],
+)
+def test_what_a_line_behind_a_fault_may_set_is_not_told_to_lack(rest: str) -> None:
+    text = f"executable = run.sh\narguments = $(file)\n{rest}"
+    (told,) = check_description(make, text).findings
+    assert told.kind == "syntax"
