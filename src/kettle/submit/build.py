@@ -123,6 +123,8 @@ class Submission(Struct):
     # them may be there at a time.
     _is_late: bool | None = None
     _limit: int | None = None
+    # Why that cannot be known: refused as soon as there is a job to make, as in the reference.
+    _late_fault: SubmitError | None = None
     # What was told, as it is written: whoever reads it sees no command.
     _seen: set[str] = field(default_factory=set)
     _status: int = 1
@@ -195,6 +197,7 @@ class Submission(Struct):
         self._read_protected()
         statement = self.first_statement()
         self._is_later_asked_for()
+        self._refuse_late_fault(statement)
         self.is_factory = True
         for row in statement.rows():
             self.set_row(statement, row)
@@ -228,12 +231,21 @@ class Submission(Struct):
             job = self.builder()
             try:
                 refuse_services(job)
-                self._limit = job.integer("max_materialize", bits=32)
-                idle = None if self._limit is not None else job.integer("max_idle", bits=32)
             except (ConfigError, SubmitError) as error:
                 raise self._refusal(error, job) from error.__cause__
-            self._is_late = self._limit is not None or idle is not None
+            self._is_late = False
+            try:
+                self._limit = job.integer("max_materialize", bits=32)
+                idle = None if self._limit is not None else job.integer("max_idle", bits=32)
+                self._is_late = self._limit is not None or idle is not None
+            except (ConfigError, SubmitError) as error:
+                self._late_fault = self._refusal(error, job)
+                self._late_fault.__cause__ = error.__cause__
         return self._is_late
+
+    def _refuse_late_fault(self, statement: QueueStatement) -> None:
+        if self._late_fault is not None and statement.job_count():
+            raise self._late_fault
 
     def builder(self, cluster: ClusterTexts | None = None) -> JobBuilder:
         """Return a job without attributes of its own, for steps to run on.
@@ -294,6 +306,7 @@ class Submission(Struct):
         if not len(self.cluster):
             # Before the variables have values: no item decides it.
             self.is_factory = self._is_later_asked_for() or self.options.is_factory
+        self._refuse_late_fault(statement)
         only_one = self.is_factory and self.options.first_of_later
         for row in statement.rows():
             if only_one:

@@ -290,3 +290,23 @@ def test_a_job_that_is_made_later_is_refused_in_the_same_words(line: str) -> Non
 def test_a_whole_path_is_one_also_where_a_universe_is_asked_for() -> None:
     with pytest.raises(SubmitError, match="I don't know about the '/work/local' universe"):
         jobs_of("u = local\nuniverse = $Ff(u)\nqueue\n")
+
+
+@pytest.mark.parametrize("command", ["max_idle", "max_materialize"])
+@pytest.mark.parametrize("items", ["in ()", "matching files none*", "from /dev/null"])
+def test_where_no_job_is_made_nobody_asks_how_many_at_a_time(command: str, items: str) -> None:
+    text = f"executable = job.sh\n{command} = 1b\nqueue A {items}\n"
+    made = submission(text, {"/dev/null": ""})
+    assert not made.wants_factory()
+    assert list(made.jobs()) == []
+
+
+@pytest.mark.parametrize("is_asked", [True, False])
+def test_where_a_job_is_made_it_must_be_known_how_many_at_a_time(*, is_asked: bool) -> None:
+    made = submission("executable = job.sh\nmax_idle = 1b\nqueue A in (a)\n")
+    if is_asked:
+        assert not made.wants_factory()
+    with pytest.raises(SubmitError, match="max_idle=1b is invalid, must eval to an integer"):
+        list(made.jobs())
+    with pytest.raises(SubmitError, match="max_idle=1b is invalid, must eval to an integer"):
+        submission("executable = job.sh\nmax_idle = 1b\nqueue\n").first_of_later()
