@@ -64,7 +64,12 @@ class SubmitReader(StatementReader):
         self.templates: dict[str, str] = {}
 
     def next_queue(self) -> QueueText | None:
-        """Read statements up to the next `queue`; None at the end; raise SubmitError."""
+        """Read statements up to the next `queue`; None at the end; raise SubmitError.
+
+        Compat: a last line that no line break ends is one like others. The reference leaves the
+        blanks around it: a statement or bracket behind some is refused, and to `queue A from ` they
+        are items that there are none of (test_a_last_line_without_an_end_is_a_line).
+        """
         while (line := self.lines.next_line()) is not None:
             self.macros.place = ("", f"ERROR on Line {self.lines.breaks} of submit file: ", "")
             try:

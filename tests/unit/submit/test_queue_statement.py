@@ -445,3 +445,32 @@ def test_a_file_with_columns_of_no_good_name_is_refused() -> None:
     made = submission("executable = job.sh\nqueue from TABLE list\n", {"list": "a-b,c\n1,2\n"})
     with pytest.raises(SubmitError, match="Columns 1 have names that are not allowed : a-b"):
         list(made.jobs())
+
+
+@pytest.mark.parametrize(
+    ("text", "jobs"),
+    [
+        ("arguments = 3\n queue", 1),
+        ("arguments = 3\n\tqueue 2 ", 2),
+        ("queue A in (\n1\n )", 1),
+        ("queue A in (1 2) ", 2),
+    ],
+)
+def test_a_last_line_without_an_end_is_a_line(text: str, jobs: int) -> None:
+    for end in ("", "\n"):
+        assert len(jobs_of(text + end)[1]) == jobs
+
+
+@pytest.mark.parametrize("text", ["queue A, B, C from ", "queue A in ", "queue A matching\t"])
+def test_a_statement_that_ends_in_its_keyword_is_refused_with_and_without_an_end(
+    text: str,
+) -> None:
+    for end in ("", "\n"):
+        with pytest.raises(SubmitError, match="Invalid Queue count expression"):
+            jobs_of(text + end)
+
+
+def test_what_follows_a_queue_statement_is_refused_with_and_without_an_end() -> None:
+    for end in ("", "\n"):
+        with pytest.raises(SubmitError, match="Extra data found after queue statement"):
+            jobs_of(f"queue\n arguments = 3{end}")
