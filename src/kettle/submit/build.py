@@ -333,7 +333,7 @@ class Submission(Struct):
         macros = self.macros
         macros.place = (
             "",
-            at_queue(statement.told_line or statement.line),
+            at_queue(statement.end_line or statement.told_line or statement.line),
             "\n\t at Step %(Step)s, ItemIndex %(ItemIndex)s",
         )
         macros.set_numbers(self.job_count, row.step, row.index)

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from kettle.submit.sources import SubmitSources
 
 _BLANKS = " \t"
+# What a table is called whose lines stand below.
+_BRACKET = "<"
 _FIELD_END = late_pattern(r"[, \t]")
 _UNIT_END = late_pattern(UNIT_SEPARATOR)
 
@@ -92,6 +94,8 @@ class QueueStatement(Struct):
     line: int = 0
     # What complaints say instead of it (QueueText).
     told_line: int = 0
+    # Where the bracket around its items closes below, which is told of what its jobs' macros lack.
+    end_line: int = 0
     # What the variables have before the first item that is not blank.
     before: tuple[str, ...] = ()
     # Whether blanks at the ends of a field belong to it.
@@ -183,8 +187,10 @@ def parse_queue(queue: QueueText, reader: Reader, sources: SubmitSources) -> Que
         return statement
     items, where = _items(words, queue, reader, sources)
     statement.items = items
+    if where == _BRACKET:
+        statement.end_line = reader.lines.breaks
     if words.how == "from":
-        statement.source = where or "<"
+        statement.source = where or _BRACKET
     if words.table is not None:
         statement.keeps_blanks = not words.table.trims
         statement.variables, statement.items = words.table.read(
@@ -207,7 +213,7 @@ def _items(
     elif is_bracketed:
         # What begins with two brackets goes on below, as in the reference.
         first = rest[2:-1] if rest.startswith("((") and rest.endswith(")") else rest[1:]
-        where = "<"
+        where = _BRACKET
         lines = _bracketed(first.strip(BLANKS), queue, reader, keep_lines=words.how == "from")
     elif words.how == "from":
         where = rest.strip(BLANKS)

@@ -474,3 +474,21 @@ def test_what_follows_a_queue_statement_is_refused_with_and_without_an_end() -> 
     for end in ("", "\n"):
         with pytest.raises(SubmitError, match="Extra data found after queue statement"):
             jobs_of(f"queue\n arguments = 3{end}")
+
+
+@pytest.mark.parametrize(
+    ("queue", "line"),
+    [
+        ("queue A in (\na\n)\n", 5),
+        ("queue A in (\na\nb\n)\n\n# x\n", 6),
+        ("queue A from (\na\n\n\\\nb\n)", 7),
+        ("queue A from (\na\n)\n", 5),
+        ("queue \\\nA in (\na\n)\n", 6),
+        ("queue A in (a b)\n", 3),
+        ("queue A from items\n", 3),
+    ],
+)
+def test_what_a_job_lacks_is_told_at_the_end_of_its_statement(queue: str, line: int) -> None:
+    made, _ = jobs_of(f"arguments = $REAL(N)\n{queue}", files={"items": "a\n"})
+    (problem,) = {str(notice) for _, notice in made.problems}
+    assert problem.startswith(f"ERROR at Queue statement on Line {line}: $REAL() macro: N does ")
