@@ -8,6 +8,7 @@ own is decided in `starter/private_view.py`.
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import signal
 import socket
@@ -24,6 +25,11 @@ from kettle.runtime.storage.small_files import read_small
 _TABLES = ("shm", "sem", "msg")
 _PAGE = 4096
 INIT_TITLE = "condor_pid_ns_init"
+# What the kernel says where it has no namespaces or no mounts, or none for us: a filter of the
+# container is in the way (EPERM), or a security module (EACCES), or it was built without.
+_REFUSALS = frozenset(
+    (errno.EPERM, errno.EACCES, errno.ENOSYS, errno.EINVAL, errno.ENODEV, errno.EOPNOTSUPP)
+)
 # File systems below /proc that are not taken along into a /proc of one's own: what mounts itself.
 _NOT_TAKEN_ALONG = frozenset((b"autofs", b"binfmt_misc"))
 
@@ -41,6 +47,18 @@ class _Joined:
 
     def __exit__(self, *_: object) -> None:
         self._join(self._outside)
+
+
+def is_refusal(error: OSError, kind: str = "mnt") -> bool:
+    """Whether an error means that views cannot be made here at all, as in most containers.
+
+    `kind` is whose namespace was made: the machine may allow none of it. Any other error may be of
+    the moment: no space, no memory, too many mounts.
+    """
+    if error.errno == errno.ENOSPC:
+        with contextlib.suppress(OSError):
+            return read_small(f"/proc/sys/user/max_{kind}_namespaces").strip() == b"0"
+    return error.errno in _REFUSALS
 
 
 class MountNamespace:
@@ -263,7 +281,7 @@ def _be_init(view: MountNamespace, line: int) -> NoReturn:
     except OSError as error:
         answer = b"%d" % -(error.errno or 1)
     except BaseException:  # noqa: BLE001 - nothing may escape into the starter's code
-        answer = b"-1"
+        answer = b"%d" % -errno.EIO
     try:
         os.write(line, answer)
         # The parent may have died before it was asked to take us along: then nobody answers.
@@ -300,7 +318,11 @@ def _close_all_but(keep: int) -> None:
 def _open_namespace(name: str, own: int | None = None) -> int:
     """Open one of our namespaces; `own` is /proc/self/ns where that cannot be asked for now."""
     flags = os.O_RDONLY | os.O_CLOEXEC
-    return os.open(f"/proc/self/ns/{name}" if own is None else name, flags, dir_fd=own)
+    try:
+        return os.open(f"/proc/self/ns/{name}" if own is None else name, flags, dir_fd=own)
+    except FileNotFoundError as error:
+        # A kernel that has no such namespaces.
+        raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS)) from error
 
 
 @contextlib.contextmanager

@@ -12,7 +12,7 @@ import posixpath
 from collections.abc import Callable
 
 from kettle.runtime.process import kernel
-from kettle.runtime.process.namespaces import MountNamespace
+from kettle.runtime.process.namespaces import MountNamespace, is_refusal
 
 
 class Curtain:
@@ -32,7 +32,10 @@ class Curtain:
         self._shown: tuple[int, int] | None = None
 
     def draw(self, tell: Callable[[str], None]) -> None:
-        """Hide the folders from whoever is in the present view, as root; `tell` why it cannot."""
+        """Hide the folders from whoever is in the present view, as root.
+
+        `tell` why that can never be here; OSError where it cannot be now. Nothing is hidden then.
+        """
         if not self._folders:
             return
         drawn: list[str] = []
@@ -55,13 +58,16 @@ class Curtain:
             for folder in reversed(drawn):
                 kernel.unmount(folder)
             self.close()
+            if not is_refusal(error):
+                raise
             tell(f"The sandboxes of other jobs cannot be hidden from this one: {error.strerror}")
 
     def follow(self, view: MountNamespace) -> None:
         """Show the sandbox that is there now, if it was made anew since. OSError if it cannot.
 
         What was shown before stays below: the kernel takes ten times as long to take it away, and
-        while it stays its number is nobody else's.
+        while it stays its number is nobody else's. Limit: so each such job of a claim leaves a file
+        system and two mounts in the view; MOST_ACTIVATIONS (`tenure.py`) bounds their number.
         """
         if self._shown is not None and _identity(self._sandbox) != self._shown:
             with view.entered():

@@ -2,8 +2,9 @@
 
 It hides the sandboxes of others, too (`curtain.py`). Which folders is `private_view.py`; the
 namespaces are made once for a starter, and the folders emptied for each of its jobs. Where the
-kernel does not allow it the job sees the machine's own folders, as in the reference, and what hides
-may outlive its starter.
+kernel does not allow it at all the job sees the machine's own folders, as in the reference, and
+what hides may outlive its starter; the log says so once. Where it fails for another reason, which
+may pass, the job does not run here.
 """
 
 from __future__ import annotations
@@ -15,7 +16,12 @@ import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from kettle.runtime.process import kernel
-from kettle.runtime.process.namespaces import IpcNamespace, MountNamespace, PidNamespace
+from kettle.runtime.process.namespaces import (
+    IpcNamespace,
+    MountNamespace,
+    PidNamespace,
+    is_refusal,
+)
 from kettle.runtime.process.privileges import Account, Privileges
 from kettle.runtime.storage.removal import remove_tree
 from kettle.runtime.storage.small_files import read_small
@@ -42,7 +48,10 @@ class JobView:
         own_pids: bool = False,
         tell: Callable[[str], None] = lambda _: None,
     ) -> None:
-        """`own_pids` is whether jobs get PID and IPC namespaces; `tell` is told why they do not."""
+        """`own_pids` is whether jobs get PID and IPC namespaces.
+
+        `tell` is told, once each, what jobs do not get here, and why.
+        """
         self._privileges = privileges
         self.folder = folder
         self._namespace: MountNamespace | None = None
@@ -57,6 +66,10 @@ class JobView:
         # Whether what shows message queues there is the machine's, or a job's.
         self._shows_queues = False
         self._tell = tell
+        # Why there are no views here, and whether there was one.
+        self._no_view: OSError | None = None
+        self._was_made = False
+        self._told: set[str] = set()
         self._refused = not privileges.can_switch
         self._made_for: tuple[object, ...] | None = None
         # Hides other jobs' sandboxes, and shows where its own is now.
@@ -121,33 +134,60 @@ class JobView:
         """Let these folders, and shared memory, be the job's own, and empty.
 
         Those that are `hidden` show nothing but its `sandbox`, which is there already, and what is
-        `shown` of them.
+        `shown` of them. OSError where that cannot be now, though it may be for the next job; where
+        it cannot be here at all, the job is to see what everybody sees.
         """
         wanted = (folders, account.uid, shared_memory, hidden, shown)
         try:
             with self._privileges.as_root():
-                if wanted == self._made_for and (self._pids is None or self._pids.lives):
-                    if not self._seen_empty:
-                        self._empty()
-                    if self._curtain is not None and self._namespace is not None:
-                        self._curtain.follow(self._namespace)
-                else:
+                if wanted != self._made_for or not self._renew():
                     self._close()
                     curtain = Curtain(hidden, sandbox, shown)
                     self._make(folders, account, shared_memory, curtain)
                     self._made_for = wanted
+                    self._was_made = True
                 self._renew_ipc()
         except OSError as error:
-            self._refused = True
-            self._no_pids = self._no_pids or error
             self.close()
+            # What was there before is not refused: what went wrong then may be of the moment.
+            if self._was_made or not is_refusal(error):
+                raise
+            self._refused = True
+            self._no_view = error
+            self._no_pids = self._no_pids or error
+        self._tell_what_is_refused()
+
+    def _renew(self) -> bool:
+        """Make the view of the job before that of the next; False if it has to be made anew."""
+        if self._pids is not None and not self._pids.lives:
+            return False
+        try:
+            if not self._seen_empty:
+                self._empty()
+            if self._curtain is not None and self._namespace is not None:
+                self._curtain.follow(self._namespace)
+        except OSError:
+            # A job may have put there what cannot be removed; a new view is without it.
+            return False
+        return True
+
+    def _tell_once(self, text: str) -> None:
+        if text not in self._told:
+            self._told.add(text)
+            self._tell(text)
+
+    def _tell_what_is_refused(self) -> None:
+        if self._no_view is not None:
+            self._tell_once(
+                f"The kernel refuses jobs a view of their own ({self._no_view.strerror}); they see "
+                "the machine's /tmp and /dev/shm, and the sandboxes of other jobs"
+            )
         if self._no_pids is not None and self._wants_pids:
             self._wants_pids = False
             self._tell(
                 f"USE_PID_NAMESPACES: the kernel refuses them ({self._no_pids.strerror}); what "
                 "hides of a job may live on when all daemons of this machine are killed at once"
             )
-
         if self._no_ipc is not None and self._wants_ipc:
             self._wants_ipc = False
             self._tell(
@@ -165,6 +205,8 @@ class JobView:
         try:
             self._ipc = IpcNamespace.make()
         except OSError as error:
+            if not is_refusal(error, "ipc"):
+                raise
             self._no_ipc = error
             return
         self._ipc_is_new = True
@@ -198,8 +240,13 @@ class JobView:
     def _make(
         self, folders: tuple[str, ...], account: Account, shared_memory: bool, curtain: Curtain
     ) -> None:
-        os.mkdir(self.folder, 0o700)
         self._namespace = MountNamespace.make()
+        try:
+            os.mkdir(self.folder, 0o700)
+        except FileExistsError:
+            # Of an earlier process with our pid.
+            remove_tree(self.folder)
+            os.mkdir(self.folder, 0o700)
         with self._namespace.entered():
             for number, target in enumerate(folders):
                 if not os.path.isdir(target):
@@ -217,12 +264,14 @@ class JobView:
                 self._private.append(_open_folder(SHARED_MEMORY))
             # Last: what is the job's own lies in a folder that is hidden now.
             self._curtain = curtain
-            curtain.draw(self._tell)
+            curtain.draw(self._tell_once)
         self._shows_queues = shows_queues(read_small("/proc/self/mountinfo"))
         if self._wants_pids:
             try:
                 self._pids = PidNamespace.make(self._namespace)
             except OSError as error:
+                if not is_refusal(error, "pid"):
+                    raise
                 self._no_pids = error
 
     def note_whether_empty(self) -> bool:

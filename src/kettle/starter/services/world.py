@@ -27,6 +27,7 @@ from kettle.runtime.sockets.transport import UNKNOWN_NAME
 from kettle.runtime.storage.fences import Fence
 from kettle.starter.account import Claimed, is_dedicated
 from kettle.starter.argument_syntax import parse_either_environment
+from kettle.starter.launch import CannotLaunch
 from kettle.starter.limits import Allowance, allow_memory
 from kettle.starter.place import Place, Process
 from kettle.starter.sandbox import OF_A_STARTER
@@ -122,23 +123,15 @@ class StarterWorld:
         """Shut the job's processes, before there are any, off from others, as far as we can.
 
         They get a control group and a view of the machine's folders. Return what watches that they
-        stay within the slot's limits.
+        stay within the slot's limits. CannotLaunch, back to the queue, where the view that jobs
+        have here cannot be made for this one: it would see what is others'.
         """
         wanted = place.limits(slot, job)
         jobs.group = self.slot_group.ready(wanted) if self.slot_group is not None else None
         if self.view is not None and self.view.possible:
-            needed = "" if transfers else job.string("Iwd") or ""
-            folders = place.private_folders(slot, job, needed)
-            shared = place.private_shared_memory(needed)
-            self.view.prepare(
-                folders,
-                jobs.account,
-                shared_memory=shared,
-                hidden=place.hidden_folders,
-                shown=place.shown_folders(needed),
-                sandbox=place.sandbox.root,
+            self._give_view(
+                self.view, jobs, place, slot, job, "" if transfers else job.string("Iwd")
             )
-            jobs.view = self.view
         return ResourceWatch(
             self.settings.limits,
             jobs.group,
@@ -149,6 +142,31 @@ class StarterWorld:
             place.allowed_disk,
             self.settings.execute,
         )
+
+    @staticmethod
+    def _give_view(
+        view: JobView,
+        jobs: JobProcesses,
+        place: Place,
+        slot: ClassAd,
+        job: ClassAd,
+        needed: str | None,
+    ) -> None:
+        needed = needed or ""
+        folders = place.private_folders(slot, job, needed)
+        try:
+            view.prepare(
+                folders,
+                jobs.account,
+                shared_memory=place.private_shared_memory(needed),
+                hidden=place.hidden_folders,
+                shown=place.shown_folders(needed),
+                sandbox=place.sandbox.root,
+            )
+        except OSError as error:
+            what = "cannot make the job's own view of the machine"
+            raise CannotLaunch(f"{what}: {error.strerror}", 0) from error
+        jobs.view = view
 
     @property
     def address(self) -> str:
