@@ -35,7 +35,8 @@ from kettle.wire.messages.short_way import ActivationRefused, NextJob
 from kettle.wire.messages.starter_control import StarterActivation
 from kettle.wire.security.claim_id import ClaimId
 
-# Limit: jobs of one claim in one process, so that whatever it might lose does not add up.
+# Limit: jobs of one claim in one process, so that whatever it might lose does not add up. What it
+# does lose: the mounts of one job more in each view (`curtain.py`).
 MOST_ACTIVATIONS = 200
 UMASK = 0o022
 
