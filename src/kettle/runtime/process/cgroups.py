@@ -11,6 +11,7 @@ A process enters by being started from inside: the caller's thread goes in, spaw
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import re
 import signal
@@ -158,8 +159,12 @@ class Group(ABC):
         _kill_each(self.pids())
 
     @abstractmethod
-    def limit(self, limits: Limits) -> None:
-        """Set the limits that the kernel has controllers for."""
+    def limit(self, limits: Limits) -> dict[str, OSError]:
+        """Set the limits; return why the kernel does not hold those that it does not hold.
+
+        By the name of each that was wanted, `memory` for instance; ENOENT where it has no
+        controller for it.
+        """
 
     @abstractmethod
     def forget_peaks(self) -> bool:
@@ -217,19 +222,19 @@ class GroupV1(Group):
         folder = self._folders.get(controller)
         return None if folder is None else os.path.join(folder, f"{controller}.{name}")
 
-    def limit(self, limits: Limits) -> None:
+    def limit(self, limits: Limits) -> dict[str, OSError]:
         """Set the limits; memory and swap together may not be less than memory on the way."""
         both = self._file("memory", "memsw.limit_in_bytes")
-        for path, value in (
-            (both, -1),
-            (self._file("memory", "limit_in_bytes"), _or_none(limits.memory)),
-            (both, _or_none(limits.memory_and_swap)),
-            (self._file("memory", "soft_limit_in_bytes"), _or_none(limits.soft_memory)),
-            (self._file("cpu", "shares"), limits.cpu_shares or 1024),
-            (self._file("pids", "max"), limits.pids or "max"),
-        ):
-            if path is not None:
-                _try_write(path, str(value))
+        if both is not None:
+            _try_write(both, "-1")
+        memory, soft, swap = limits.memory, limits.soft_memory, limits.memory_and_swap
+        return _set(
+            ("memory", self._file("memory", "limit_in_bytes"), memory, "-1"),
+            ("memory and swap", both, swap, "-1"),
+            ("soft memory", self._file("memory", "soft_limit_in_bytes"), soft, "-1"),
+            ("cpu", self._file("cpu", "shares"), limits.cpu_shares, "1024"),
+            ("pids", self._file("pids", "max"), limits.pids, "max"),
+        )
 
     def forget_peaks(self) -> bool:
         """Let the memory peak begin anew."""
@@ -310,19 +315,18 @@ class GroupV2(Group):
         os.makedirs(folder, exist_ok=True)
         _try_write(self._path("memory.oom.group"), "1")
 
-    def limit(self, limits: Limits) -> None:
+    def limit(self, limits: Limits) -> dict[str, OSError]:
         """Set the limits; swap is counted apart in this version."""
         swap = limits.memory_and_swap
         if swap is not None and limits.memory is not None:
             swap = max(0, swap - limits.memory)
         weight = None if limits.cpu_shares is None else max(1, min(10_000, limits.cpu_shares))
-        for name, value in (
-            ("memory.max", limits.memory),
-            ("memory.swap.max", swap),
-            ("pids.max", limits.pids),
-        ):
-            _try_write(self._path(name), "max" if value is None else str(value))
-        _try_write(self._path("cpu.weight"), str(weight or 100))
+        return _set(
+            ("memory", self._path("memory.max"), limits.memory, "max"),
+            ("memory and swap", self._path("memory.swap.max"), swap, "max"),
+            ("pids", self._path("pids.max"), limits.pids, "max"),
+            ("cpu", self._path("cpu.weight"), weight, "100"),
+        )
 
     def forget_peaks(self) -> bool:
         """Make the group anew, which has no limits then.
@@ -488,6 +492,23 @@ def _write(path: str, text: str) -> None:
         os.write(descriptor, to_bytes(text))
     finally:
         os.close(descriptor)
+
+
+def _set(*limits: tuple[str, str | None, int | None, str]) -> dict[str, OSError]:
+    """Write each limit, or that there is none; return why those that are wanted are not held.
+
+    Each is its name, its file, where there is one, what is wanted, and the word for no limit.
+    """
+    refused = {}
+    for name, path, value, none in limits:
+        try:
+            if path is None:
+                raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
+            _write(path, none if value is None else str(value))
+        except OSError as error:
+            if value is not None:
+                refused[name] = error
+    return refused
 
 
 def _try_write(path: str, text: str) -> bool:

@@ -113,7 +113,8 @@ async def _serve(
     connections = socket.socket(fileno=descriptors[2]) if len(descriptors) > 2 else None
     control = StartdControl(Stream.over(descriptors[1]), connections)
     tasks.spawn(control.serve(), "control")
-    group = SlotGroup(prepared.privileges, _group_of(prepared, activation) if connections else None)
+    own_group = _group_of(prepared, activation) if connections else None
+    group = SlotGroup(prepared.privileges, own_group, log)
     view = JobView(
         prepared.privileges,
         f"{prepared.settings.execute}/.private_{os.getpid()}",

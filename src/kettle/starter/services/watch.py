@@ -8,6 +8,7 @@ it can be afforded.
 from __future__ import annotations
 
 import asyncio
+import errno
 import itertools
 from collections.abc import Callable
 from functools import lru_cache
@@ -49,9 +50,15 @@ class ResourceWatch:
         memory: limits.Allowance,
         disk: limits.Allowance,
         execute: str = "",
+        *,
+        held: bool = True,
     ) -> None:
-        """`memory` is in bytes, `disk` in KiB; `execute` is on the disk that has a reserve."""
+        """`memory` is in bytes, `disk` in KiB; `execute` is on the disk that has a reserve.
+
+        `held` is whether the kernel holds the limit of memory, where there is a group.
+        """
         self._rules = rules
+        self._held = held
         self._execute = execute
         self._reserve = limits.ReserveWatch()
         self._inodes = limits.ReserveWatch(limits.EATEN_INODES)
@@ -120,10 +127,12 @@ class ResourceWatch:
         if known is not None:
             self._peak = max(self._peak, known[0])
             use.saw(known[0])
-            # The kernel holds the limit; who it kills may be one process of many.
-            return self.killed_by_kernel(), min(most, 1.0)
+            # Who the kernel kills may be one process of many.
+            killed = self.killed_by_kernel()
+            if self._held or killed is not None:
+                return killed, min(most, 1.0)
         limit = self._memory_allowance.limit
-        used = use.resident_bytes(limit)
+        used = known[0] if known is not None else use.resident_bytes(limit)
         before, self._memory = self._memory, used
         # Who keeps to his part never asks how others are.
         short = limit is not None and used > limit and is_memory_short(limits.MEMORY_PART)
@@ -189,11 +198,26 @@ class ResourceWatch:
 class SlotGroup:
     """The control group of a starter's slot: made for its first job, there until it ends."""
 
-    def __init__(self, privileges: Privileges, group: Group | None) -> None:
+    def __init__(
+        self,
+        privileges: Privileges,
+        group: Group | None,
+        tell: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        """`tell` is told, once each, which limits the kernel does not hold, and why."""
         self._privileges = privileges
         self._group = group
+        self._tell = tell
+        self._told: set[str] = set()
         self._made = False
         self._limits: object = None
+        # Whether the kernel holds the limit of memory.
+        self.holds_memory = False
+
+    def _tell_once(self, text: str) -> None:
+        if text not in self._told:
+            self._told.add(text)
+            self._tell(text)
 
     def ready(self, wanted: limits.Limits) -> Group | None:
         """Return the group with these limits, empty counts and nothing inside; None without."""
@@ -216,8 +240,13 @@ class SlotGroup:
             group.kill()
             self._made = True
         if wanted != self._limits:
-            group.limit(wanted)
+            refused = group.limit(wanted)
             self._limits = wanted
+            self.holds_memory = "memory" not in refused
+            for name, error in refused.items():
+                # Where it has no controller for something, as none for swap, it refuses nothing.
+                if error.errno != errno.ENOENT:
+                    self._tell_once(f"The kernel does not take the {name} limit: {error.strerror}")
 
     def close(self) -> None:
         """Remove the group."""

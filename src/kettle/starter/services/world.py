@@ -128,6 +128,9 @@ class StarterWorld:
         """
         wanted = place.limits(slot, job)
         jobs.group = self.slot_group.ready(wanted) if self.slot_group is not None else None
+        held = (
+            jobs.group is not None and self.slot_group is not None and self.slot_group.holds_memory
+        )
         if self.view is not None and self.view.possible:
             self._give_view(
                 self.view, jobs, place, slot, job, "" if transfers else job.string("Iwd")
@@ -137,10 +140,11 @@ class StarterWorld:
             jobs.group,
             # What the kernel holds it holds at once.
             Allowance(wanted.memory)
-            if jobs.group is not None
+            if held
             else allow_memory(self.settings.limits, slot, wanted.memory),
             place.allowed_disk,
             self.settings.execute,
+            held=held,
         )
 
     @staticmethod

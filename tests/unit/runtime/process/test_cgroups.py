@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import subprocess
 from pathlib import Path
@@ -80,7 +81,9 @@ def test_limits_are_written_as_the_version_has_them(
     tree(tmp_path / "tree" / "one", *files)
     key = "memory" if version == 1 else "unified"
     group = Hierarchy(version, {key: str(tmp_path / "tree")}).group("one")
-    group.limit(Limits(memory=100, memory_and_swap=150))
+    refused = group.limit(Limits(memory=100, memory_and_swap=150, cpu_shares=7))
+    # There is no such controller.
+    assert {name: error.errno for name, error in refused.items()} == {"cpu": errno.ENOENT}
     for name, value in expected.items():
         assert (tmp_path / "tree" / "one" / name).read_text().startswith(value)
 

@@ -53,6 +53,51 @@ def test_a_group_with_somebody_inside_keeps_its_limits(tmp_path: Path) -> None:
     assert (tmp_path / "slot1" / "memory.max").read_text() == "100"
 
 
+class Use:
+    """What a job uses, none of which is asked for where its group counts it."""
+
+    def resident_bytes(self, enough: int | None) -> int:
+        raise AssertionError(enough)
+
+    def saw(self, memory: int) -> None:
+        del memory
+
+
+def test_a_limit_that_the_kernel_does_not_take_is_told_once_and_judged_here(
+    tmp_path: Path,
+) -> None:
+    """A file that cannot be opened to write: a folder, whoever we are."""
+
+    class Stubborn(KernelGroup):
+        def make(self) -> None:
+            super().make()
+            folder = Path(self._path(""))
+            (folder / "memory.max").unlink()
+            (folder / "memory.max").mkdir()
+            (folder / "memory.swap.max").unlink()
+            (folder / "memory.stat").write_text("anon 90000000\n")
+
+    told: list[str] = []
+    group = Stubborn(Hierarchy(2, {"unified": str(tmp_path)}), "slot1")
+    privileges = Privileges(Account("me", os.getuid(), os.getgid(), ()), can_switch=False)
+    slot = SlotGroup(privileges, group, told.append)
+    for _ in range(2):
+        assert slot.ready(Limits(memory=10_000_000, memory_and_swap=10_000_000)) is group
+    assert not slot.holds_memory
+    assert told == ["The kernel does not take the memory limit: Is a directory"]
+    allowed = Allowance(10_000_000)
+    trusting = ResourceWatch(LimitRules(), group, allowed, Allowance())
+    assert trusting._look_at_memory(Use(), 1.0)[0] is None
+    watch = ResourceWatch(LimitRules(), group, allowed, Allowance(), held=False)
+    excess, _ = watch._look_at_memory(Use(), 1.0)
+    assert excess is not None
+    assert "Last measured usage: 85 megabytes" in excess.message
+    # Where no limit is wanted none is refused.
+    slot.ready(Limits())
+    assert slot.holds_memory
+    assert len(told) == 1
+
+
 def test_what_is_left_on_disk_is_judged_once_more_at_the_end() -> None:
     watch = ResourceWatch(LimitRules(), None, Allowance(), Allowance(1024))
     assert watch.judge_end(1024) is None
