@@ -204,7 +204,7 @@ class SlotGroup:
         group: Group | None,
         tell: Callable[[str], None] = lambda _: None,
     ) -> None:
-        """`tell` is told, once each, which limits the kernel does not hold, and why."""
+        """`tell` is told, once each, what the kernel does not let us have here, and why."""
         self._privileges = privileges
         self._group = group
         self._tell = tell
@@ -220,14 +220,22 @@ class SlotGroup:
             self._tell(text)
 
     def ready(self, wanted: limits.Limits) -> Group | None:
-        """Return the group with these limits, empty counts and nothing inside; None without."""
+        """Return the group with these limits, empty counts and nothing inside; None without.
+
+        The next job may have one where it cannot be made for this one.
+        """
         if self._group is None:
             return None
         try:
             with self._privileges.as_root():
                 self._prepare(self._group, wanted)
-        except OSError:
-            self._group = None
+        except OSError as error:
+            self._limits = None
+            self._tell_once(
+                "The control group of the slot cannot be made: "
+                f"{error.strerror} (errno {error.errno}); the job runs without one"
+            )
+            return None
         return self._group
 
     def _prepare(self, group: Group, wanted: limits.Limits) -> None:

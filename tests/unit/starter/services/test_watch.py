@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 from pathlib import Path
@@ -96,6 +97,38 @@ def test_a_limit_that_the_kernel_does_not_take_is_told_once_and_judged_here(
     slot.ready(Limits())
     assert slot.holds_memory
     assert len(told) == 1
+
+
+@pytest.mark.parametrize("made_before", [False, True])
+def test_a_group_that_cannot_be_made_is_told_once_and_tried_again_for_the_next_job(
+    tmp_path: Path, made_before: bool
+) -> None:
+    class Failing(KernelGroup):
+        fails = 0
+
+        def make(self) -> None:
+            if self.fails:
+                self.fails -= 1
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            super().make()
+
+        def remove(self) -> None:
+            if os.path.exists(self._path("")):
+                super().remove()
+
+    told: list[str] = []
+    group = Failing(Hierarchy(2, {"unified": str(tmp_path)}), "slot1")
+    privileges = Privileges(Account("me", os.getuid(), os.getgid(), ()), can_switch=False)
+    slot = SlotGroup(privileges, group, told.append)
+    if made_before:
+        assert slot.ready(Limits(memory=100)) is group
+    group.fails = 2
+    assert [slot.ready(Limits(memory=100)) for _ in range(3)] == [None, None, group]
+    assert (tmp_path / "slot1" / "memory.max").read_text() == "100"
+    (line,) = told
+    assert line.startswith("The control group of the slot cannot be made: No space left on device")
+    slot.close()
+    assert not os.path.exists(tmp_path / "slot1")
 
 
 def test_what_is_left_on_disk_is_judged_once_more_at_the_end() -> None:
