@@ -43,7 +43,10 @@ class JobOrders:
             self._leave_timer.cancel()
 
     def leave(self, vacate: outcome.Vacate, *, graceful: bool, seconds: float) -> None:
-        """End the job: softly with so many seconds until the hard end, or at once."""
+        """End the job: softly with so many seconds until the hard end, or at once.
+
+        Of several orders the earliest end counts, and the reason of the first.
+        """
         self._starter.deactivated.set()
         if vacate.hold_reason:
             self._hold(vacate)
@@ -86,13 +89,20 @@ class JobOrders:
             # Once: who asks again, for another reason, finds the job on its way.
             case Effect.SIGNAL if self._leave_timer is None:
                 starter.programs.signal(starter.launch_plan.soft_kill_signal)
-            case Effect.SET_TIMER if self._leave_timer is None:
-                loop = asyncio.get_running_loop()
-                self._leave_timer = loop.call_later(seconds, self._obey, Order.NOW, vacate)
+            case Effect.SET_TIMER:
+                self._end_within(seconds, vacate)
             case Effect.KILL:
                 starter.jobs.kill_all()
             case Effect.BREAK_OFF:
                 starter.transfer.break_off(vacate)
+
+    def _end_within(self, seconds: float, vacate: outcome.Vacate) -> None:
+        loop = asyncio.get_running_loop()
+        if self._leave_timer is not None:
+            if self._leave_timer.when() <= loop.time() + seconds:
+                return
+            self._leave_timer.cancel()
+        self._leave_timer = loop.call_later(seconds, self._obey, Order.NOW, vacate)
 
     def lose_for_good(self) -> None:
         """End the job: it may be about to start somewhere else."""
