@@ -23,13 +23,16 @@ def read_small(path: str) -> bytes:
     try:
         # The kernel hands out lists in pieces of a page: only an empty piece is the end.
         text = os.read(descriptor, _PIECE)
-        piece = text
+        if not text or not (piece := os.read(descriptor, _PIECE)):
+            return text
+        # One that is long after all is joined once.
+        pieces = [text]
         while piece:
+            pieces.append(piece)
             piece = os.read(descriptor, _PIECE)
-            text += piece
+        return b"".join(pieces)
     finally:
         os.close(descriptor)
-    return text
 
 
 def open_as_meant(path: str, flags: int, mode: int = 0o644) -> int:

@@ -17,8 +17,10 @@ from itertools import chain
 from kettle.runtime.storage.small_files import read_small
 
 # Limit: descriptors that are looked at in one round, about a second's work. More than a process
-# may have open by default, many times over.
+# may have open by default, many times over. What is left of them is for deleted files that are
+# mapped, each of which takes as long as several.
 _MOST_DESCRIPTORS = 200_000
+_OF_A_MAPPED_FILE = 6
 # Limit: a thread with descriptors of its own, files that are on their way through a socket, and,
 # where we are not root, processes that let nobody look at them, are not seen.
 _DELETED_MAPPING = re.compile(
@@ -33,15 +35,29 @@ _File = tuple[int, int, int]
 def weigh_unlinked(pids: Iterable[int], devices: Collection[int]) -> tuple[int, int]:
     """Return the KiB of deleted files on these devices that processes hold, and their number."""
     found: dict[tuple[int, int], int] = {}
-    left = _MOST_DESCRIPTORS
-    for pid in pids:
-        names = _descriptors(pid)[:left]
-        left -= len(names)
-        opened = (each for name in names for each in _held(f"/proc/{pid}/fd/{name}"))
-        # Descriptors first: they tell what a file has, a mapping only how far it reaches.
-        for device, inode, kib in chain(opened, _mapped(pid)):
-            if device in devices:
-                found.setdefault((device, inode), kib)
+    left, pids = _MOST_DESCRIPTORS, list(pids)
+
+    def opened() -> Iterator[_File]:
+        nonlocal left
+        for pid in pids:
+            names = _descriptors(pid)[:left]
+            left -= len(names)
+            for name in names:
+                yield from _held(f"/proc/{pid}/fd/{name}")
+
+    def mapped() -> Iterator[_File]:
+        nonlocal left
+        for pid in pids:
+            for file in _mapped(pid) if left > 0 else ():
+                yield file
+                left -= _OF_A_MAPPED_FILE
+                if left <= 0:
+                    break
+
+    # Descriptors of all first: they tell what a file has, a mapping only how far it reaches.
+    for device, inode, kib in chain(opened(), mapped()):
+        if device in devices:
+            found.setdefault((device, inode), kib)
     return sum(found.values()), len(found)
 
 
@@ -72,7 +88,11 @@ def _mapped(pid: int) -> Iterator[_File]:
         return
     if b"(deleted)" not in maps:
         return
+    seen = set[tuple[bytes, ...]]()
     for match in _DELETED_MAPPING.finditer(maps):
+        if match.group(3, 4, 5) in seen:
+            continue
+        seen.add(match.group(3, 4, 5))
         found = list(_held(f"/proc/{pid}/map_files/{match[1].decode('ascii')}"))
         if not found:
             begin, _, end = match[1].partition(b"-")

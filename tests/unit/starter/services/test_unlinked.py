@@ -6,10 +6,12 @@ import mmap
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from kettle.starter.services import unlinked
 from kettle.starter.services.unlinked import weigh_unlinked
 
 SIZE = 1 << 20
@@ -62,6 +64,50 @@ def test_a_deleted_file_counts_while_it_is_mapped_only(tmp_path: Path) -> None:
         kib, files = weigh_unlinked([other.pid], devices)
         other.stdin.close()
     assert (kib >= SIZE // 1024, files) == (True, 1)
+
+
+def test_a_look_ends_at_so_many_mapped_files_and_sees_what_others_have_open_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked: list[int] = []
+
+    def mapped(pid: int) -> Iterator[tuple[int, int, int]]:
+        for number in range(30):
+            looked.append(pid)
+            yield 1, 1000 * pid + number, 1
+
+    monkeypatch.setattr(unlinked, "_MOST_DESCRIPTORS", 7 * unlinked._OF_A_MAPPED_FILE + 1)
+    monkeypatch.setattr(unlinked, "_mapped", mapped)
+    monkeypatch.setattr(unlinked, "_descriptors", lambda pid: ["5"] if pid == 9 else [])
+    monkeypatch.setattr(
+        unlinked, "_held", lambda path: iter([(1, 5, 100)] if "/9/" in path else [])
+    )
+    assert weigh_unlinked([1, 2, 9], {1}) == (107, 8)
+    assert looked == [1] * 7
+    looked.clear()
+    monkeypatch.setattr(unlinked, "_MOST_DESCRIPTORS", 33 * unlinked._OF_A_MAPPED_FILE)
+    assert weigh_unlinked([1, 2, 3], {1}) == (33, 33)
+    assert looked == [1] * 30 + [2] * 3
+
+
+def test_a_deleted_file_that_is_mapped_in_many_pieces_is_looked_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    lines = [
+        f"{4096 * n:x}-{4096 * n + 4096:x} rw-s 0 fe:00 {7 + n % 2} /a (deleted)\n".encode()
+        for n in range(1000)
+    ]
+    asked: list[str] = []
+    monkeypatch.setattr(unlinked, "read_small", lambda _: b"".join(lines))
+
+    def held(path: str) -> Iterator[tuple[int, int, int]]:
+        asked.append(path)
+        return iter(())
+
+    monkeypatch.setattr(unlinked, "_held", held)
+    found = list(unlinked._mapped(1))
+    assert [inode for _, inode, _ in found] == [7, 8]
+    assert len(asked) == 2
 
 
 @pytest.mark.parametrize("pids", [[], [0], [1 << 30]])
