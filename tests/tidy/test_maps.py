@@ -15,9 +15,12 @@ MAPPED = [
         *(
             "compat",
             "compat/htcondor2",
+            "negotiator",
             "pool",
             "runtime",
             "schedd",
+            "shared_port",
+            "starter",
             "tools/queue",
             "tools/status",
             "wire/security",
