@@ -25,6 +25,13 @@ _SLOT_POLICIES = (
 )
 # An entry of a list of who may do something, which nobody is.
 NOBODY = "*/0.0.0.0"
+# What a master may run: a name of a knob that each of these has is no slip of the pen.
+_OWN_DAEMONS = "COLLECTOR|NEGOTIATOR|SCHEDD|STARTD|SHARED_PORT|JOB_ROUTER"
+_FOREIGN_DAEMONS = "CREDD|DEFRAG|GANGLIAD|HAD|KBDD|REPLICATION|ROOSTER|TRANSFERER"
+_MASTERS_DAEMONS = f"(?:{_OWN_DAEMONS}|{_FOREIGN_DAEMONS})"
+# And what has a log besides: the master itself, and what these start.
+_LOGGING = f"(?:{_OWN_DAEMONS}|MASTER|SHADOW|STARTER|SCHED|START)"
+_CATEGORIES = "COMMAND|ERROR|JOB|MATCH|NETWORK|SECURITY"
 _NO_CLOCK = "Kettle's {} runs no programs by the clock; HTCondor's own does"
 _NEVER_A_CLOCK = "a {} runs no programs by the clock, HTCondor's own neither"
 
@@ -286,6 +293,54 @@ FAMILIES: tuple[MadeUp, ...] = (
         "A knob for one daemon alone.",
         is_sure=False,
         area="daemon",
+    ),
+    MadeUp(
+        rf"{_MASTERS_DAEMONS}_(?:ARGS|ENVIRONMENT|ADDRESS_FILE|LOG)|"
+        rf"MASTER_{_MASTERS_DAEMONS}_(?:BACKOFF_(?:CONSTANT|FACTOR|CEILING)|RECOVER_FACTOR)|"
+        rf"{_MASTERS_DAEMONS}_SHUTDOWN_(?:GRACEFUL|FAST)_TIMEOUT",
+        "DEFRAG_ARGS",
+        "A knob that each daemon of a master has.",
+    ),
+    MadeUp(
+        rf"{_LOGGING}_(?:(?:(?:{_CATEGORIES})_)?LOG|DEBUG|DAEMON_AD_FILE|CLASSAD_USER_MAP_NAMES|"
+        r"USES?_SHARED_PORT)|"
+        rf"MAX_(?:NUM_)?{_LOGGING}(?:_(?:{_CATEGORIES}))?_LOG|"
+        rf"TRUNC_{_LOGGING}(?:_(?:{_CATEGORIES}))?_LOG_ON_OPEN",
+        "TRUNC_SCHEDD_LOG_ON_OPEN",
+        "A knob that each daemon has, or for what it writes.",
+    ),
+    MadeUp(
+        r"SCHEDD_ROUND_ATTR_\w+",
+        "SCHEDD_ROUND_ATTR_MINE",
+        "How coarse an attribute of a job is shown.",
+    ),
+    MadeUp(
+        r"MODIFY_REQUEST_EXPR_REQUEST\w+",
+        "MODIFY_REQUEST_EXPR_REQUESTMINE",
+        "What a slot makes of a request of a job.",
+    ),
+    MadeUp(
+        r"MASTER_SHUTDOWN_\w+",
+        "MASTER_SHUTDOWN_MINE",
+        "What a master becomes in place of ending.",
+    ),
+    *(
+        MadeUp(
+            rf"{daemons}_(?:DEBUG|DAEMON_AD_FILE)|MAX_(?:NUM_)?{daemons}_LOG|"
+            rf"TRUNC_{daemons}_LOG_ON_OPEN",
+            example,
+            "A knob that each daemon has, for one that is not Kettle's.",
+            is_sure=False,
+            area=area,
+        )
+        for daemons, example, area in (
+            ("CREDD", "CREDD_DEBUG", "credd"),
+            ("DEFRAG", "DEFRAG_DEBUG", "defrag"),
+            ("GANGLIAD", "GANGLIAD_DEBUG", "metrics"),
+            ("(?:HAD|REPLICATION|TRANSFERER)", "HAD_DEBUG", "high_availability"),
+            ("KBDD", "KBDD_DEBUG", "startd"),
+            ("ROOSTER", "ROOSTER_DEBUG", "rooster"),
+        )
     ),
     MadeUp(
         r"(?!\w*_\w*_CRON_)\w+_(?:ADDRESS_FILE|DAEMON_AD_FILE|CLASSAD_USER_MAP_NAMES|ATTRS|LOG|"

@@ -23,8 +23,9 @@ from kettle.config.families import (
     languages_of,
 )
 from kettle.config.knob import Family
-from kettle.config.unread import why_unread
+from kettle.config.unread import find_area, why_unread
 from kettle.levels import CONFIGURED
+from kettle.master.daemons import _SPEAKING, OWN_DAEMONS
 
 
 @pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.example)
@@ -108,6 +109,69 @@ def test_a_made_up_name_is_no_slip_where_that_is_sure() -> None:
         assert "unknown" not in kinds, family
         assert "unused" not in kinds, family
         assert not list(find_slips(config)), family
+
+
+_FOREIGN = frozenset(
+    ("CREDD", "DEFRAG", "GANGLIAD", "HAD", "KBDD", "REPLICATION", "ROOSTER", "TRANSFERER")
+)
+_OWN = ("COLLECTOR", "NEGOTIATOR", "SCHEDD", "STARTD", "SHARED_PORT", "JOB_ROUTER")
+_OF_A_CHILD = [
+    "{}_ARGS",
+    "{}_ENVIRONMENT",
+    "{}_ADDRESS_FILE",
+    "{}_LOG",
+    "{}_SHUTDOWN_FAST_TIMEOUT",
+    "{}_SHUTDOWN_GRACEFUL_TIMEOUT",
+    "MASTER_{}_BACKOFF_CONSTANT",
+    "MASTER_{}_BACKOFF_FACTOR",
+    "MASTER_{}_BACKOFF_CEILING",
+    "MASTER_{}_RECOVER_FACTOR",
+]
+_OF_A_LOG = [
+    "{}_LOG",
+    "{}_DEBUG",
+    "{}_DAEMON_AD_FILE",
+    "{}_CLASSAD_USER_MAP_NAMES",
+    "{}_USES_SHARED_PORT",
+    "MAX_{}_LOG",
+    "MAX_NUM_{}_LOG",
+    "TRUNC_{}_LOG_ON_OPEN",
+    "{}_MATCH_LOG",
+    "TRUNC_{}_MATCH_LOG_ON_OPEN",
+]
+
+
+def named(text: str) -> list[tuple[str, str]]:
+    found = check_config(Config.from_text(text, subsystem="MASTER"))
+    return [(one.name, one.kind) for one in found if one.kind in ("unknown", "unused")]
+
+
+@pytest.mark.parametrize("daemon", [*_OWN, "MASTER", "SHADOW", "STARTER", *sorted(_FOREIGN)])
+def test_a_knob_that_each_daemon_has_is_no_slip_of_the_pen(daemon: str) -> None:
+    patterns = [
+        *(_OF_A_LOG if daemon not in _FOREIGN else ()),
+        *(_OF_A_CHILD if daemon in {*_OWN, *_FOREIGN} else ()),
+    ]
+    assert named("".join(f"{pattern.format(daemon)} = 3\n" for pattern in patterns)) == []
+
+
+def test_all_daemons_of_a_master_are_among_those_whose_knobs_are_known() -> None:
+    assert {*_OWN, *_FOREIGN} == _SPEAKING
+    assert set(OWN_DAEMONS) == set(_OWN)
+
+
+@pytest.mark.parametrize("daemon", sorted(_FOREIGN))
+def test_of_a_daemon_of_htcondors_it_is_said_who_reads_its_log(daemon: str) -> None:
+    for pattern in ("{}_DEBUG", "{}_LOG", "MAX_NUM_{}_LOG", "TRUNC_{}_LOG_ON_OPEN"):
+        assert why_unread(pattern.format(daemon)), pattern
+    # These are read by the master, whose daemon it is.
+    for pattern in ("{}_ARGS", "{}_ENVIRONMENT"):
+        assert daemon == "HAD" or not find_area(pattern.format(daemon))[0], pattern
+
+
+@pytest.mark.parametrize("name", ["SCHED_ARG", "STARTDD_ARGS", "MAX_SCHEDD_LOGS", "COLECTOR_ARGS"])
+def test_a_slip_in_a_knob_that_each_daemon_has_is_one(name: str) -> None:
+    assert named(f"{name} = 3\n") == [(name, "unknown")]
 
 
 def test_no_other_module_has_a_pattern_of_such_names() -> None:
