@@ -11,7 +11,7 @@ from kettle.errors import ClassAdSyntaxError
 from kettle.named_tuples import NamedTuple
 from kettle.patterns import late_pattern
 from kettle.tools.printing.file_columns import FileColumn
-from kettle.tools.printing.formats import read_width, unescape
+from kettle.tools.printing.formats import KEPT, read_width, unescape
 from kettle.tools.printing.ways import Ways
 from kettle.tools.printing.widths import length
 
@@ -175,7 +175,7 @@ class _ColumnReader:
     def _take_followed(self, keyword: str, word: str) -> None:
         match keyword:
             case "AS":
-                self._name = unescape(word) if self._words.quoted else word
+                self._name = unescape(word, KEPT) if self._words.quoted else word
             case "PRINTF":
                 self._say_form(word)
             case "OR":

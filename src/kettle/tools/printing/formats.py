@@ -31,12 +31,47 @@ NUMBERS = frozenset("diouxXeEfFgGaA")
 _BITS = {None: 32, "h": 16, "hh": 8}
 _OWN_LETTERS = frozenset("vVrRTY")
 _KNOWN_LETTERS = _INTEGER_LETTERS | _REAL_LETTERS | _OWN_LETTERS | {"s", "p"}
-_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "\\": "\\", '"': '"', "'": "'", "a": "\a", "0": "\0"}
+# Behind a backslash: the number of a byte in octal or hexadecimal digits, or one letter.
+_ESCAPED = late_pattern(r"\\(?:([0-7]{1,3})|x([0-9a-fA-F]*+)|(.|\Z))", re.DOTALL)
+_ESCAPES = {
+    "n": "\n",
+    "t": "\t",
+    "r": "\r",
+    "a": "\a",
+    "b": "\b",
+    "f": "\f",
+    "v": "\v",
+    "\\": "\\",
+    '"': '"',
+    "'": "'",
+    "?": "?",
+}
+# What a quoted word of a print-format file keeps before a letter that is none of these.
+KEPT = "\\"
 
 
-def unescape(text: str) -> str:
-    r"""Return text in which `\n`, `\t` and their like are the characters they mean."""
-    return re.sub(r"\\(.)", lambda found: _ESCAPES.get(found[1], found[0]), text)
+def unescape(text: str, before_others: str = "") -> str:
+    r"""Return a format in which `\n`, `\101`, `\x41` and their like are what they mean in C.
+
+    The byte 0 ends it. Before any other letter stands `before_others` in place of the backslash:
+    nothing in a format, KEPT in a word.
+
+    Compat: the reference adds up the digits of a number in a way of its own, by which `\101` is R,
+    takes more of them, 8 and 9 as well, and `\X` in a word
+    (test_a_number_behind_a_backslash_is_that_byte).
+    """
+    if "\\" not in text:
+        return text
+
+    def meant(found: re.Match[str]) -> str:
+        octal, hexadecimal, letter = found.groups()
+        if letter is not None:
+            return _ESCAPES.get(letter) or before_others + letter
+        number = int(octal, 8) & 0xFF if octal else int(hexadecimal[-2:] or "0", 16)
+        return to_text(bytes((number,)))
+
+    # Bytes side by side may be one letter.
+    return to_text(to_bytes(_ESCAPED.sub(meant, text))).partition("\0")[0]
 
 
 class Format(Struct):

@@ -18,7 +18,7 @@ from kettle.structs import Struct, field
 from kettle.tools.printing.columns import Columns
 from kettle.tools.printing.file_columns import FileColumn, FileMask, SaidColumn
 from kettle.tools.printing.format_words import Complaint, Words, read_column
-from kettle.tools.printing.formats import unescape
+from kettle.tools.printing.formats import KEPT, unescape
 from kettle.tools.printing.values import written
 from kettle.tools.printing.ways import Ways
 
@@ -255,8 +255,8 @@ def _read_select(found: PrintFormat, words: Words) -> None:
         elif word == "LABEL":
             found.label = " = "
         elif word == "SEPARATOR" and found.label is not None:
-            found.label = unescape(words.following())
+            found.label = unescape(words.following(), KEPT)
         elif word in _SELECT_TEXTS:
-            setattr(found.mask, _SELECT_TEXTS[word], unescape(words.following()))
+            setattr(found.mask, _SELECT_TEXTS[word], unescape(words.following(), KEPT))
         elif word != "NOSUMMARY":
             words.warn(f"Warning: Unknown header argument {word} for SELECT", _HEADER_WORDS)

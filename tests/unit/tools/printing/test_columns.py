@@ -52,6 +52,45 @@ def test_a_heading_has_the_room_that_its_bytes_take() -> None:
     assert auto("h", '"äö"', "Owner") == '"äö" Owner\näö   ann  \n'
 
 
+@pytest.mark.parametrize("letter", sorted({*map(chr, range(32, 127)), "ä", "\n"} - {*"01234567x"}))
+def test_a_backslash_stands_for_what_it_does_in_c_or_for_nothing(letter: str) -> None:
+    """Source: `condor_status -format` of 25.14.1; but 8 and 9, which are numbers there."""
+    controls = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
+    assert formatted(f"<\\{letter}>%d", "ProcId") == f"<{controls.get(letter, letter)}>2"
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        (r"\7", "\a"),
+        (r"\07", "\a"),
+        (r"\012", "\n"),
+        (r"\011", "\t"),
+        (r"\101", "A"),
+        (r"\1011", "A1"),
+        (r"\18", "\x018"),
+        (r"\x41", "A"),
+        (r"\x041", "A"),
+        (r"\xag", "\ng"),
+        (r"\303\244\xc3\xa4", "ää"),
+        (r"\45d", "2"),
+    ],
+)
+def test_a_number_behind_a_backslash_is_that_byte(written: str, shown: str) -> None:
+    """Which number that is is C's: the reference adds up digits in a way of its own."""
+    assert formatted(written, "ProcId") == shown
+
+
+@pytest.mark.parametrize("nothing", [r"\0", r"\000", r"\x", r"\x0", r"\xg"])
+def test_a_byte_of_nothing_ends_a_format(nothing: str) -> None:
+    assert formatted(f"a{nothing}z%d", "ProcId") == "a"
+    assert formatted(f"a%d{nothing}z", "ProcId") == "a2"
+
+
+def test_a_backslash_at_the_end_of_a_format_is_no_part_of_it() -> None:
+    assert formatted("a%d\\", "ProcId") == "a2"
+
+
 @pytest.mark.parametrize("name", ["MY.Owner", "TARGET.Owner", ".Owner", "N.a", "Nope"])
 def test_what_is_looked_for_elsewhere_is_no_attribute_to_be_shown_raw(name: str) -> None:
     assert auto("r", name) == "undefined\n"

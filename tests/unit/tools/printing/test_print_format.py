@@ -109,3 +109,30 @@ def test_fillers_that_are_said_twice_are_joined(said: str, shown: str) -> None:
 def test_a_label_may_have_a_format_of_nothing() -> None:
     found = parse_print_format('SELECT LABEL\nProcId AS P PRINTF ""\n', {})
     assert found.mask.render(ClassAd({"ProcId": 7})) == "P = \n"
+
+
+@pytest.mark.parametrize(
+    ("word", "heading"),
+    [
+        (r'"c\q\/\%d"', r"c\q\/\%d"),
+        (r'"c\f\v\b\a"', "c\f\v\b\a"),
+        (r'"c\101\x41\?\\"', "cAA?\\"),
+        (r'"c\0d"', "c"),
+        (r"c\101", r"c\101"),
+        (r"'c\101'", "cA"),
+    ],
+)
+def test_a_backslash_in_a_quoted_word_stays_before_a_letter_that_means_nothing(
+    word: str, heading: str
+) -> None:
+    """Source: `condor_status -print-format` of 25.14.1, but for the sums of its numbers."""
+    found = parse_print_format(f"SELECT\nSize AS {word}\n", {})
+    assert found.mask.columns[0].heading == heading
+
+
+def test_a_format_of_a_file_has_the_backslashes_of_a_format() -> None:
+    text = r"""SELECT RECORDPREFIX "\v\q"
+Size AS S PRINTF "<\f\q\101|%d>"
+"""
+    row = parse_print_format(text, {}).mask.render(ClassAd({"Size": 5}))
+    assert row == "\v\\q<\fqA|5>\n"
