@@ -25,6 +25,7 @@ from kettle.config.declared import (
 from kettle.config.deprecated import find_newer
 from kettle.config.families import families_of, is_policy
 from kettle.config.finding import ERROR, NOTE, WARNING, Finding, order_findings
+from kettle.config.lines import DOUBTS
 from kettle.config.loading import AUTOMATIC
 from kettle.config.odd_lines import find_odd_lines
 from kettle.config.origin import Origin
@@ -126,7 +127,8 @@ def _find_lines(config: Config) -> Iterator[Finding]:
         except (OSError, ValueError):
             # It was a command, or is gone.
             continue
-        yield from find_odd_lines(lines, name)
+        # What comments make of lines behind them has the reader said.
+        yield from (one for one in find_odd_lines(lines, name) if one.kind not in DOUBTS)
 
 
 def _find_wrong_values(config: Config) -> Iterator[Finding]:

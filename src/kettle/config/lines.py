@@ -5,7 +5,24 @@ Shared by the configuration and the submit language. What a line means is `reade
 
 from __future__ import annotations
 
+import re
+
 from kettle.octets import BLANKS
+from kettle.patterns import late_pattern
+
+# What is a setting or a statement of its own, where a part of a value is possible as well.
+BEGINNING = late_pattern(
+    r"[+-]?[A-Za-z_][\w.$()]*(?=\s*(?:[:@]|\+[,;|&*]{0,2})?=(?![=?!]))|"
+    r"queue(?=\s*(?:$|\d|\w+(?:\s*,\s*\w+)*\s+(?:in|from|matching)\b))|"
+    r"use(?=\s+\w+\s*:)|include(?=\b[^=:]*:)|(?:error|warning)(?=\s*:)|"
+    r"(?:if|elif)(?=\s)|(?:else|endif)(?=\s*$)",
+    re.IGNORECASE,
+)
+# What is said of such a line behind a comment inside a continued value, by kind.
+DOUBTS = {
+    "cut": "is no part of the value before it, which the comment above ends",
+    "swallowed": "is a part of the value before it, as the comment above ends in a backslash",
+}
 
 
 class LineReader:
@@ -18,6 +35,8 @@ class LineReader:
             self._lines.pop()
         self._next = 0
         self._offset = first_line - 1
+        # What in the line read last may be meant otherwise: where, what, and the kind of DOUBTS.
+        self.doubts: list[tuple[int, str, str]] = []
         self._is_cut = bool(text) and not text.endswith("\n")
 
     @property
@@ -45,27 +64,32 @@ class LineReader:
     def next_line(self, end: str = "") -> str | None:
         """Return the next line that is neither blank nor a comment, joined; None at the end.
 
-        Behind a comment inside a continued value `end` is a line of its own and no part of it.
+        Behind a comment inside a continued value `end` is a line of its own and no part of it, and
+        so is what begins a statement.
 
         Compat: the reference leaves the blanks around a last line that no line break ends: those
         behind are part of the value, as a backslash there is, and before the name they are an error
         (test_a_last_line_is_a_line).
         """
         joined = ""
-        continued = is_after_comment = False
+        self.doubts.clear()
+        continued = is_commented = is_after_comment = False
         while self._next < len(self._lines):
             line = self._lines[self._next].strip(BLANKS)
             self._next += 1
             if line.startswith("#"):
-                # Compat: a comment inside a continued value is skipped, as the manual says; the
-                # reference ends the value there unless the comment itself ends in a backslash
-                # (test_a_comment_inside_a_continued_value_is_skipped).
-                is_after_comment = continued and not line.endswith("\\")
+                # Compat: a comment inside a continued value is skipped, as the manual says; in the
+                # reference the value ends with the words of the comment, unless that ends in a
+                # backslash (test_a_comment_inside_a_continued_value_is_skipped). What was meant as
+                # a statement behind it is one here, too
+                # (test_a_comment_at_the_end_of_a_continued_value_hides_no_statement).
+                is_commented = continued
+                is_after_comment |= continued and not line.endswith("\\")
                 continue
-            if is_after_comment and line and line == end:
+            if is_commented and line and self._begins(line, end, cut=is_after_comment):
                 self._next -= 1
                 line = ""
-            is_after_comment = False
+            is_commented = is_after_comment = False
             if line.endswith("\\"):
                 joined += line[:-1]
                 continued = True
@@ -75,7 +99,15 @@ class LineReader:
                 if joined.strip(BLANKS):
                     return joined
                 joined, continued = "", False
+                self.doubts.clear()
         return joined if joined.strip(BLANKS) else None
+
+    def _begins(self, line: str, end: str, *, cut: bool) -> bool:
+        """Tell whether a line behind a comment ends the value before it, and note what is odd."""
+        found = BEGINNING.match(line)
+        if found is not None:
+            self.doubts.append((self.number, found.group(), "cut" if cut else "swallowed"))
+        return cut and (found is not None or line == end)
 
     def next_physical(self) -> str | None:
         """Return the next line as it stands in the text, None at the end."""

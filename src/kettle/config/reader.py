@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from kettle.config import metaknobs
 from kettle.config.conditions import Branches
-from kettle.config.lines import LineReader
+from kettle.config.lines import DOUBTS, LineReader
 from kettle.config.origin import Asked, Origin
 from kettle.config.sources import WORD, command_in, describe_failure, split_command, wait_status
 from kettle.config.templates import TEMPLATES
@@ -149,6 +149,7 @@ class StatementReader:
                 if branches.read(line, self.table):
                     continue
                 if branches.enabled:
+                    self._warn_of_comments(lines, place)
                     self._try_statement(line, lines, place)
                 else:
                     self.pass_over(line)
@@ -174,6 +175,12 @@ class StatementReader:
 
     def pass_over(self, line: str) -> None:
         """Hear of a line whose branch of an `if` is not in force; it means nothing here."""
+
+    def _warn_of_comments(self, lines: LineReader, place: Place) -> None:
+        """Say what a comment inside a continued value makes of the line behind it."""
+        for number, what, kind in lines.doubts:
+            said = self._at(place, number, f"{what} {DOUBTS[kind]}", is_warning=True)
+            self.table.warnings.append(said)
 
     def _try_statement(self, line: str, lines: LineReader, place: Place) -> None:
         try:

@@ -12,8 +12,9 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from kettle.config import Config, load_config
+from kettle.config.origin import Origin
 from kettle.config.unread import find_own_unread
-from kettle.errors import ConfigError, KettleError
+from kettle.errors import ConfigError, Form, KettleError
 from kettle.runtime.identity import DaemonIdentity
 from kettle.runtime.remote_settings import RemoteSettings
 from kettle.runtime.sockets.security_settings import read_security
@@ -85,8 +86,8 @@ def check_own_settings(config: Config) -> None:
 def tell_own_settings(config: Config, before: Config | None = None) -> list[str]:
     """Return a line for a daemon's log about each of its settings that does not do what it says.
 
-    That is what counts for nothing or makes no sense; `before` is the configuration of which the
-    log tells already, wherever a setting stood in it.
+    That is what counts for nothing or makes no sense, and what the files themselves warn of;
+    `before` is the configuration of which the log tells already, wherever a setting stood in it.
     """
     told = set() if before is None else {said for said, _ in _odd_settings(before)}
     return [line for said, line in _odd_settings(config) if said not in told]
@@ -96,6 +97,11 @@ def _odd_settings(config: Config) -> Iterator[tuple[tuple[str, str], str]]:
     """Yield each such setting, as its name with what is said of it, and its line for the log."""
     from kettle.config.declared import find_own_senseless
 
+    for remark in config.warnings:
+        # Older syntax does what it says.
+        if remark.form == Form.PLACED and not remark.is_obsolete:
+            place = Origin(remark.source, remark.line)
+            yield (remark.source, remark.text), f"WARNING: {place}: {remark.text}"
     for macro, why in find_own_unread(config):
         line = f"WARNING: {macro.name} ({macro.origin}) counts for nothing: {why}"
         yield (macro.name.upper(), why), line

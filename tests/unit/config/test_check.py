@@ -213,13 +213,17 @@ def test_an_included_file_that_is_not_there_is_told_where_it_is_included() -> No
     assert finding.sentence.startswith("can't open file /b")
 
 
-def test_a_setting_that_a_comment_lets_be_swallowed_is_told_of() -> None:
-    text = "FOO = a, \\\n   # more\nBAR = $(FOO)\nLOCAL_NAME = $(FOO)\n"
-    swallowed = [one for one in check(text) if one.kind == "swallowed"]
-    assert [(one.severity, one.line, one.name) for one in swallowed] == [("warning", 3, "BAR")]
-    assert "value that begins on line 1: the comment on line 2 does not end it" in (
-        swallowed[0].sentence
-    )
+@pytest.mark.parametrize(
+    ("end", "said"),
+    [
+        ("", "BAR is no part of the value before it, which the comment above ends"),
+        ("\\", "BAR is a part of the value before it, as the comment above ends in a backslash"),
+    ],
+)
+def test_what_a_comment_makes_of_a_setting_behind_it_is_told(end: str, said: str) -> None:
+    text = f"FOO = a, \\\n   # more{end}\nBAR = $(FOO)\nLOCAL_NAME = $(FOO) $(BAR)\n"
+    told = [one for one in check(text) if "the comment above" in one.sentence]
+    assert [(one.severity, one.line, one.sentence) for one in told] == [("warning", 3, said)]
     for other in (
         "FOO = a \\\n# more\n\nBAR = b\n",
         "FOO = a \\\n# more\n  Name == 3\n",
@@ -227,7 +231,7 @@ def test_a_setting_that_a_comment_lets_be_swallowed_is_told_of() -> None:
         "FOO = a\n# more \\\nBAR = b\n",
         "FOO = a \\\n  BAR = b\n",
     ):
-        assert "swallowed" not in {one.kind for one in check(other)}
+        assert not [one for one in check(other) if "the comment above" in one.sentence]
 
 
 def test_a_backslash_at_the_end_of_the_last_line_is_told_of() -> None:

@@ -194,8 +194,59 @@ def test_a_comment_inside_a_continued_value_is_skipped() -> None:
 
 
 @pytest.mark.parametrize(
+    "statement",
+    [
+        "ALLOW_WRITE = *.x.y",
+        "  allow_write=*.x.y",
+        "ALLOW_WRITE @=end\n*.x.y\n@end",
+        "if true\nALLOW_WRITE = *.x.y\nendif",
+        "use ROLE:Personal\nALLOW_WRITE = *.x.y",
+        "# another\n# third \\\nALLOW_WRITE = *.x.y",
+    ],
+)
+def test_a_comment_at_the_end_of_a_continued_value_hides_no_statement(statement: str) -> None:
+    """Source: `condor_config_val` of 25.14.1, which has the word C in the value, too."""
+    config = read(f"STARTD_ATTRS = A, B, \\\n#  C\n{statement}\n")
+    assert config.get("STARTD_ATTRS") == "A, B, "
+    assert config.get("ALLOW_WRITE") == "*.x.y"
+    (said,) = config.warnings
+    assert said.is_warning
+    assert said.line == 3 + statement.count("#")
+    assert said.text.endswith("is no part of the value before it, which the comment above ends")
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        "$(D) = 3",
+        "Name == 3",
+        "Name =?= 3",
+        "Name =!= 3",
+        "Name >= 3",
+        "ifThenElse(x, y, z)",
+        "use less",
+        "queue up",
+        "x ? y : z",
+        '"A=1',
+    ],
+)
+def test_what_is_no_statement_behind_a_comment_goes_on_with_the_value(more: str) -> None:
+    config = read(f"A = one \\\n# note\n  {more}\nB = 2\n")
+    assert (config.raw("A"), config.get("B")) == (f"one {more}", "2")
+    assert not config.warnings
+
+
+def test_a_setting_that_a_comment_with_a_backslash_swallows_is_warned_of() -> None:
+    """The reference swallows it, too, and is silent."""
+    config = read("A = one, \\\n# note \\\nALLOW_WRITE = b\n")
+    assert config.get("A") == "one, ALLOW_WRITE = b"
+    assert [(said.line, said.is_warning) for said in config.warnings] == [(3, True)]
+
+
+@pytest.mark.parametrize(
     ("body", "value"),
     [
+        ("x\\\n# c\nB = 2\n", "x\nB = 2"),
         ("x\\\n# c\n", "x"),
         ("\\\n# c\n\n# d\n", ""),
         (" \\\n# c\n", ""),

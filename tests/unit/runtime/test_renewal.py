@@ -159,6 +159,16 @@ def test_a_setting_of_security_that_means_nothing_is_told_of_in_the_log(
     assert words.lower() in told.lower()
 
 
+def test_what_the_files_warn_of_is_told_in_the_log() -> None:
+    text = "OUR_A = a, \\\n# b\nALLOW_WRITE = *\nOUR_B : $(OUR_A) $(OUR_B:x)\n"
+    config = Config.from_text(text, subsystem="SCHEDD")
+    (told,) = tell_own_settings(config)
+    assert told.startswith("WARNING: /condor_config, line 3: ALLOW_WRITE is no part of the value")
+    assert tell_own_settings(config, config) == []
+    said = Config.from_text("warning : mind the gap\n", subsystem="SCHEDD")
+    assert tell_own_settings(said) == ["WARNING: /condor_config, line 1: mind the gap"]
+
+
 @pytest.mark.parametrize(
     "line",
     [

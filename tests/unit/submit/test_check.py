@@ -266,7 +266,7 @@ def test_a_macro_that_is_nearly_set_is_named_and_those_of_the_queue_are_known() 
 def test_lines_that_end_otherwise_than_they_look_are_told_of() -> None:
     report = check("executable = job.sh \\\n# note\nqueue\narguments = 1 \\")
     odd = [(one.kind, one.line, one.name) for one in report.findings]
-    assert ("swallowed", 3, "queue") in odd
+    assert ("cut", 3, "queue") in odd
     assert ("backslash", 4, "\\") in odd
 
 
