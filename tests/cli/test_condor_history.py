@@ -303,6 +303,16 @@ def test_a_condition_of_a_print_format_chooses_records(
     assert (code, out.split(), err) == (0, ["ClusterId", *said.split()], "")
 
 
+def test_a_node_without_a_name_has_its_owner_and_no_complaint(tmp_path: Path) -> None:
+    """25.14.1: `DAG node job with no DAGNodeName attribute!` for each, on stderr."""
+    wanted = tmp_path / "wanted.cpf"
+    wanted.write_text("SELECT\n  Owner PRINTAS DAG_OWNER\n")
+    nodes = tmp_path / "nodes"
+    nodes.write_text('Owner = "ann"\nDAGManJobId = 3\n*** Offset = 0 ClusterId = 7\n')
+    said = run(tmp_path, "-file", str(nodes), "-print-format", str(wanted))
+    assert said == (0, "Owner\nann  \n", "")
+
+
 def test_a_condition_of_a_print_format_that_does_not_parse_is_refused(tmp_path: Path) -> None:
     wanted = tmp_path / "wanted.cpf"
     wanted.write_text("SELECT\n  ClusterId\nWHERE JobStatus ==\n")

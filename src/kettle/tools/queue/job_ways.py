@@ -30,6 +30,8 @@ def _owner(ad: ClassAd) -> str | None:
 
 
 def _dag_owner(ad: ClassAd) -> str | None:
+    # Compat: the reference complains on stderr of each node without a name, whose owner is shown
+    # (test_a_node_without_a_name_has_its_owner_and_no_complaint).
     node = ad.string("DAGNodeName") if "DAGManJobId" in ad else None
     return _owner(ad) if node is None else node
 
