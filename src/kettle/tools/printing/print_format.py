@@ -16,7 +16,7 @@ from kettle.errors import ClassAdSyntaxError, UsageError
 from kettle.runtime.storage.texts import read_text
 from kettle.structs import Struct, field
 from kettle.tools.printing.columns import Columns
-from kettle.tools.printing.file_columns import FileColumn, FileMask, SaidColumn
+from kettle.tools.printing.file_columns import FileMask
 from kettle.tools.printing.format_words import Complaint, Words, read_column
 from kettle.tools.printing.formats import KEPT, unescape
 from kettle.tools.printing.values import written
@@ -39,8 +39,9 @@ class PrintFormat(Struct):
     headings: bool = True
     title: bool = True
     summary: bool = False
-    # The summary is one that the file describes, which is shown as an empty line.
+    # The summary is one that the file describes: these columns of one row, headings above it.
     own_summary: bool = False
+    summary_mask: FileMask = field(default_factory=lambda: FileMask([], field_prefix=""))
     # What a row is where it is no job: `UNIQUE` values of the columns, or an `AUTOCLUSTER`.
     aggregation: str = ""
     # What stands between a label and its value; None where columns have no labels.
@@ -79,6 +80,11 @@ class PrintFormat(Struct):
         """Add the columns of a command line: with them there are rows and their headings alone."""
         self.mask.take_columns(columns)
         self.title = self.summary = self.own_summary = False
+
+    def render_summary(self, summary: ClassAd) -> str:
+        """Return the two lines of the file's own summary, which are empty without columns."""
+        mask = self.summary_mask
+        return (mask.render_headings() or "\n") + mask.render(summary)
 
     def distinct(self, ads: Iterable[ClassAd]) -> list[ClassAd]:
         """Return the first ad of each row: for jobs of a file, which no schedd has grouped.
@@ -137,8 +143,7 @@ def parse_print_format(text: str, ways: Ways, *, truncates: bool = True) -> Prin
 
     Raises UsageError for what is no print format.
     """
-    columns: list[FileColumn | SaidColumn] = []
-    found = PrintFormat(FileMask(columns))
+    found = PrintFormat(FileMask([]))
     section = ""
     seen = stray = False
     for number, line in _lines(text):
@@ -150,10 +155,11 @@ def parse_print_format(text: str, ways: Ways, *, truncates: bool = True) -> Prin
             if not _begin(section, found, words):
                 continue
         match section:
-            case "SELECT":
+            case "SELECT" | "SUMMARY":
                 column = read_column(words, ways, found.label, truncates=truncates)
                 if column is not None:
-                    columns.append(column)
+                    mask = found.mask if section == "SELECT" else found.summary_mask
+                    mask.columns.append(column)
             case "WHERE":
                 found.constraint = words.to_end().strip()
             case "GROUP":

@@ -393,7 +393,7 @@ def _say_print_format(wish: Wish, found: PrintFormat, answer: Answer, streams: S
 def _render_summary(wish: Wish, found: PrintFormat, answer: Answer, ads: Sequence[ClassAd]) -> str:
     """Return what stands below the rows of a print-format file."""
     if found.own_summary:
-        return "\n\n"
+        return found.render_summary(answer.summary or summarize(ads))
     if found.summary and found.aggregation:
         # Groups are no jobs to be counted; lines of the schedd's own counts stay empty.
         return "\n\n" if wish.job_file or wish.user_log else "\n\n\n\n"

@@ -136,3 +136,27 @@ Size AS S PRINTF "<\f\q\101|%d>"
 """
     row = parse_print_format(text, {}).mask.render(ClassAd({"Size": 5}))
     assert row == "\v\\q<\fqA|5>\n"
+
+
+@pytest.mark.parametrize(
+    ("lines", "shown"),
+    [
+        ("Jobs\nMyType\nNope", "JobsMyTypeNope\n2   Summaryundefined\n"),
+        ("Jobs AS LONGHEAD PRINTF %3d\nIdle WIDTH 4\n4 AS Y", "LONGHEADIdleY\n       2   14\n"),
+        ("Owner AS X WIDTH 9\nB AS YY", "X        YY\nundefinedundefined\n"),
+        ("", "\n\n"),
+    ],
+)
+def test_a_summary_may_have_columns_of_its_own(lines: str, shown: str) -> None:
+    """Source: `condor_q -jobads` of 25.14.1."""
+    head = 'SELECT RECORDPREFIX "[" FIELDSUFFIX ">"'
+    found = parse_print_format(f"{head}\nSize AS S\nSUMMARY\n{lines}\n", {})
+    assert len(found.mask.columns) == 1
+    assert found.own_summary
+    summary = ClassAd({"MyType": "Summary", "Jobs": 2, "Idle": 1})
+    assert found.render_summary(summary) == shown
+
+
+def test_columns_of_a_summary_have_labels_where_others_do() -> None:
+    found = parse_print_format("SELECT LABEL\nSize\nSUMMARY\nJobs\n", {})
+    assert found.render_summary(ClassAd({"Jobs": 2})) == "\nJobs = 2\n"
