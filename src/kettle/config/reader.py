@@ -16,10 +16,10 @@ from kettle.config import metaknobs
 from kettle.config.conditions import Branches
 from kettle.config.lines import DOUBTS, LineReader
 from kettle.config.origin import Asked, Origin
-from kettle.config.sources import WORD, command_in, describe_failure, split_command, wait_status
+from kettle.config.sources import command_in, describe_failure, split_command, wait_status
 from kettle.config.templates import TEMPLATES
 from kettle.errors import ConfigError, Form, Remark
-from kettle.octets import BLANKS
+from kettle.octets import BLANKS, words_of
 from kettle.patterns import late_pattern
 
 if TYPE_CHECKING:
@@ -353,7 +353,7 @@ class StatementReader:
         before, colon, place_named = rest.partition(":")
         if not colon:
             raise Trouble(hint="include needs a colon before the file: include : PATH")
-        words = WORD.findall(before)
+        words = words_of(before)
         target = self.table.expand(place_named.strip(BLANKS)).strip(BLANKS)
         asked = _read_words(words)
         if asked is None:

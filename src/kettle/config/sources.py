@@ -7,17 +7,13 @@ tests.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Protocol
 
-from kettle.octets import BLANKS
-from kettle.patterns import late_pattern
+from kettle.octets import BLANKS, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from random import Random
-
-WORD = late_pattern(r"\S+", re.ASCII)
 
 
 class Sources(Protocol):
@@ -136,7 +132,7 @@ def split_command(text: str) -> list[str]:
     (test_an_included_command_has_quotes_as_letters_unless_all_of_it_is_quoted).
     """
     if not text.startswith('"'):
-        words = WORD.findall(text)
+        words = words_of(text)
     else:
         from kettle.classad.functions.system import split_arguments  # few commands are quoted
 
