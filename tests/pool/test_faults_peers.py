@@ -17,6 +17,7 @@ from kettle.classad import ClassAd, parse_old_ad
 from kettle.client.connector import Connector
 from kettle.config import load_config
 from kettle.pool.personal import PersonalPool
+from kettle.runtime.process.lent_accounts import find_or_lend
 from kettle.runtime.storage.files import SystemSources
 from kettle.testing.pool_fixture import personal_pool
 from kettle.wire.commands import Command
@@ -187,7 +188,10 @@ def test_a_job_whose_owner_has_no_account_any_more_is_held_and_says_so(
             asked = ("-allusers", "-constraint", mine, "-af", "HoldReason")
             wait_until(lambda: run_tool(pool, "condor_q", *asked)[1] != "", 30)
             said = run_tool(pool, "condor_q", *asked)[1]
-            assert f"(as nobody: there is no account '{name}' on this machine)" in said
+            assert (
+                f"(as uid {find_or_lend(name).uid}: there is no account '{name}' on this machine)"
+                in said
+            )
             submit(pool, work / "after", f"{TRUE}queue\n").wait_for(5, 30)
     finally:
         subprocess.run(["userdel", "--force", name], check=False, capture_output=True)

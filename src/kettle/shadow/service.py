@@ -91,13 +91,11 @@ class ShadowHost:
         control: Stream,
         *,
         schedd_address: str = "",
-        owner: str = "",
         aside: Aside | None = None,
     ) -> None:
         self.runtime = runtime
         self.control = control
         self.schedd_address = schedd_address
-        self._owner = owner
         self.aside = aside or InlineAside()
         self.mounts = machine_mounts()
         self.logs = EventLogs(
@@ -153,12 +151,10 @@ class ShadowHost:
     @property
     def borrowed_rights(self) -> str:
         """Say whose rights the jobs' files are touched with, where the owner has no account."""
-        privileges = self.runtime.privileges
-        if not privileges.can_switch or not self._owner or privileges.daemon.name == self._owner:
+        account = self.runtime.privileges.daemon
+        if not account.lent:
             return ""
-        return (
-            f" (as {privileges.daemon.name}: there is no account {self._owner!r} on this machine)"
-        )
+        return f" (as uid {account.uid}: there is no account {account.name!r} on this machine)"
 
     @property
     def version(self) -> str:

@@ -323,6 +323,10 @@ class Starter:
             seconds = seconds_to_wait(self.job, moment, self.world.clock.now())
 
     def _choose_account(self) -> Account:
+        submitter = self.world.submitter
+        if submitter is not None and submitter.lent:
+            self.log(f"The job runs as uid {submitter.uid}: {submitter.name} has no account here")
+            return submitter
         rules, slot = self.settings.accounts, self.activation.slot_name.partition("@")[0]
         try:
             claimed = read_claimed(self.activation.job, self.job)

@@ -32,6 +32,8 @@ class Account:
     gid: int
     groups: tuple[int, ...]
     home: str = "/"
+    # No account of the machine's, but one of `lent_accounts`.
+    lent: bool = False
 
 
 def find_account(name: str) -> Account:

@@ -12,7 +12,8 @@ import os
 import stat
 from collections.abc import Iterator
 
-from kettle.runtime.process.privileges import Account, Privileges, find_account
+from kettle.runtime.process.lent_accounts import find_or_lend
+from kettle.runtime.process.privileges import Account, Privileges
 from kettle.runtime.storage.access_limits import AccessLimits
 from kettle.runtime.storage.fences import Fence
 from kettle.runtime.storage.free_space import Reserve
@@ -26,8 +27,11 @@ _AT_ONCE = 100
 
 
 def account_of_owner(privileges: Privileges, owner: str) -> Account:
-    """Return as whom an owner's files are touched; NotFoundError if nobody has that name."""
-    return find_account(owner) if privileges.can_switch else privileges.daemon
+    """Return as whom an owner's files are touched; one without an account is lent one.
+
+    NotFoundError where none can be lent.
+    """
+    return find_or_lend(owner) if privileges.can_switch else privileges.daemon
 
 
 class OwnedFiles(LocalFiles):
@@ -46,7 +50,7 @@ class OwnedFiles(LocalFiles):
 
     @classmethod
     def of(cls, privileges: Privileges, owner: str) -> OwnedFiles:
-        """Return the files of a job's owner; NotFoundError if nobody has that name."""
+        """Return the files of a job's owner; NotFoundError as `account_of_owner`."""
         return cls(privileges, account_of_owner(privileges, owner))
 
     def as_owner(self) -> contextlib.AbstractContextManager[None]:

@@ -281,7 +281,8 @@ class BesideJobs:
         told = beside.own_environment(runtime.config, self._sessions.begin(job).text)
         program = beside.plan_program(job.ad, _inherited(job), job_ad, told)
         privileges = runtime.privileges
-        owner, account = account_of_owner(privileges, job.owner), privileges.job_account(job.owner)
+        owner = account_of_owner(privileges, job.owner)
+        account = owner if owner.lent else privileges.job_account(job.owner)
         self._starting += 1
         try:
             starting = await start_program(runtime, program, owner, account, f"job {job.id}")

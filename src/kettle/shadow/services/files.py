@@ -18,6 +18,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from kettle.octets import to_bytes
+from kettle.runtime.process.privileges import account_of
 from kettle.runtime.storage.access_limits import AccessLimits
 from kettle.runtime.storage.free_space import Guard, Reserve
 from kettle.runtime.storage.removal import remove_by_steps
@@ -340,9 +341,7 @@ def _whoami(files: RemoteFiles, call: calls.WhoAmI) -> Reply:  # noqa: ARG001
 
     Compat: the reference says CONDOR, whoever it is, against its manual (test_the_user_is_named).
     """
-    import pwd
-
-    return _name(call, call.size, pwd.getpwuid(os.geteuid()).pw_name)
+    return _name(call, call.size, account_of(os.geteuid()).name)
 
 
 def _whoareyou(files: RemoteFiles, call: calls.WhoAreYou) -> Reply:  # noqa: ARG001

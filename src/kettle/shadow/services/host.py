@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 
 from kettle.config import Config
-from kettle.errors import KettleError, NotFoundError
+from kettle.errors import KettleError
 from kettle.runtime import life
 from kettle.runtime.arguments import DaemonArguments
 from kettle.runtime.context import Runtime
@@ -22,7 +22,8 @@ from kettle.runtime.logs import Log
 from kettle.runtime.process import kernel
 from kettle.runtime.process.aside import InlineAside, ThreadedAside
 from kettle.runtime.process.inheritance import read_inheritance
-from kettle.runtime.process.privileges import Privileges, find_account
+from kettle.runtime.process.lent_accounts import find_or_lend
+from kettle.runtime.process.privileges import Privileges
 from kettle.runtime.remote_settings import load_for_child
 from kettle.runtime.sockets.stream import Stream
 from kettle.runtime.storage.files import Files
@@ -40,22 +41,20 @@ def main(arguments: bytes, descriptors: list[int]) -> int:
     owner = arguments.decode("utf-8", "surrogateescape")
     privileges = settle(config, log, owner)
     log.privileged = privileges.as_root
-    return life.run(_live(config, log, privileges, owner, descriptors[0]))
+    return life.run(_live(config, log, privileges, descriptors[0]))
 
 
 def settle(config: Config, log: Log, owner: str) -> Privileges:
     """Work as the owner, where we can, with the way back to root.
 
-    An owner without an account here has nobody's rights, never the daemon's own: a user whom only a
-    token vouches for would read and write as root.
+    An owner without an account here has the rights of one that he is lent, never the daemon's own:
+    a user whom only a token vouches for would read and write as root.
     """
     privileges = Privileges.find(config.get("CONDOR_IDS"))
     if privileges.can_switch and owner:
-        try:
-            account = find_account(owner)
-        except NotFoundError as error:
-            account = find_account("nobody")
-            log.problem(f"{error}; its jobs' files are touched as {account.name}")
+        account = find_or_lend(owner)
+        if account.lent:
+            log(f"there is no account {owner!r} on this machine; it is lent the uid {account.uid}")
         privileges = Privileges(account, can_switch=True, thread_only=kernel.can_switch_threads())
     privileges.settle()
     return privileges
@@ -72,7 +71,7 @@ def _schedd_address(config: Config, files: Files) -> str:
         return ""
 
 
-async def _live(config: Config, log: Log, privileges: Privileges, owner: str, control: int) -> int:
+async def _live(config: Config, log: Log, privileges: Privileges, control: int) -> int:
     own = Life("SHADOW", log.problem)
     machine = config.get("FULL_HOSTNAME") or "localhost"
     identity = DaemonIdentity("SHADOW", machine, machine, own.clock.now())
@@ -90,7 +89,6 @@ async def _live(config: Config, log: Log, privileges: Privileges, owner: str, co
         runtime,
         Stream.over(control),
         schedd_address=_schedd_address(config, files),
-        owner=owner,
         aside=ThreadedAside() if safe else InlineAside(),
     )
     try:

@@ -8,14 +8,13 @@ by the shadow hosts of all users and belongs to whom its folder belongs to.
 from __future__ import annotations
 
 import os
-import pwd
 from typing import TYPE_CHECKING
 
 from kettle.config.knobs.shadow import ShadowKnobs
 from kettle.errors import KettleError
 from kettle.octets import to_bytes
 from kettle.records.history import RotationRules
-from kettle.runtime.process.privileges import find_account
+from kettle.runtime.process.privileges import account_of
 from kettle.runtime.storage.record_files import RecordFile
 
 if TYPE_CHECKING:
@@ -46,10 +45,10 @@ def record_search(run: Run, *, found: bool, starter_is_dead: bool = False) -> No
     )
     runtime = run.host.runtime
     try:
-        keeper = pwd.getpwuid(os.stat(os.path.dirname(path) or ".").st_uid).pw_name
-        with runtime.privileges.as_account(find_account(keeper)):
+        keeper = account_of(os.stat(os.path.dirname(path) or ".").st_uid)
+        with runtime.privileges.as_account(keeper):
             RecordFile(runtime.files, path, rules).append(lambda _: to_bytes(line), now)
-    except (KettleError, OSError, KeyError) as error:
+    except (KettleError, OSError) as error:
         runtime.log.problem(f"{path} lacks a line: {error}")
 
 

@@ -124,7 +124,7 @@ class Tenure:
         return self._place
 
     def _submitter(self, job: ClassAd) -> Account | None:
-        """Return whose the files of a local job are; None if he has no account here.
+        """Return whose the files of a local job are; None if he has no account and is lent none.
 
         Only a schedd's own starter may ask: it says itself whose job it is. The program runs as
         the job's account (R087), but where root submits, root's folders take its output, as they

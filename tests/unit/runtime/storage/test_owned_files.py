@@ -35,10 +35,13 @@ def test_what_arrived_is_dated_before_the_second_of_its_end(tmp_path: Path) -> N
     assert all(99 <= when < 100 for when in times.values()), times
 
 
-def test_an_owner_without_an_account_is_nobodys_else() -> None:
+def test_an_owner_without_an_account_is_lent_one_where_owners_have_any() -> None:
     privileges = Privileges(account_of(0), can_switch=True)
+    assert account_of_owner(privileges, "no-such-account-here").lent
     with pytest.raises(NotFoundError):
-        account_of_owner(privileges, "no-such-account-here")
+        account_of_owner(privileges, "")
+    ourselves = Privileges(account_of(os.getuid()), can_switch=False)
+    assert account_of_owner(ourselves, "no-such-account-here") == ourselves.daemon
 
 
 @pytest.mark.root

@@ -114,8 +114,9 @@ def test_a_program_whose_process_was_killed_before_it_began_has_not_ended(
         privileges = SimpleNamespace(job_account=lambda _: SimpleNamespace(uid=1))
         runtime = SimpleNamespace(config=config, log=_Log(), privileges=privileges)
         jobs = BesideJobs(cast(Any, SimpleNamespace(runtime=runtime)), cast(Any, None))
-        for name in ("write_job_ad", "account_of_owner"):
-            monkeypatch.setattr(beside_service, name, lambda *_: "")
+        monkeypatch.setattr(beside_service, "write_job_ad", lambda *_: "")
+        mine = SimpleNamespace(uid=1, lent=False)
+        monkeypatch.setattr(beside_service, "account_of_owner", lambda *_: mine)
         monkeypatch.setattr(beside_service, "start_program", start)
         monkeypatch.setattr(beside_service, "hunt", is_false)
         monkeypatch.setattr(jobs, "_remember", lambda *_: None)

@@ -180,7 +180,8 @@ def test_a_job_whose_output_cannot_be_sent_keeps_nobody_from_the_next_ones(tmp_p
     (arrival.folder / "out").write_text("x")
     assert asyncio.run(fetching.fetch()) is True
     assert (tmp_path / "out").read_text() == "x"
-    arrival.job.owner = "no such account"
+    # No account, and none can be lent.
+    arrival.job.owner = ""
     arrival._commands._schedd.runtime.privileges = Privileges(
         account_of(os.getuid()), can_switch=True
     )

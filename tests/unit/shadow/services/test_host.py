@@ -6,6 +6,7 @@ import pytest
 
 from kettle.config import Config
 from kettle.runtime.logs import Log
+from kettle.runtime.process.lent_accounts import UNUSED
 from kettle.runtime.process.privileges import Privileges, account_of
 from kettle.shadow.services.host import settle
 
@@ -18,9 +19,9 @@ def _as_if_root(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("_as_if_root")
-@pytest.mark.parametrize(
-    ("owner", "account"), [("daemon", "daemon"), ("no-such-account-here", "nobody")]
-)
-def test_an_owner_without_an_account_never_has_the_daemons_rights(owner: str, account: str) -> None:
+@pytest.mark.parametrize(("owner", "lent"), [("daemon", False), ("no-such-account-here", True)])
+def test_an_owner_without_an_account_never_has_the_daemons_rights(owner: str, lent: bool) -> None:
     config = Config.from_text("", subsystem="SHADOW")
-    assert settle(config, Log(None), owner).daemon.name == account
+    account = settle(config, Log(None), owner).daemon
+    assert (account.name, account.lent) == (owner, lent)
+    assert (account.uid in UNUSED) == lent

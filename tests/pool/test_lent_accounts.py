@@ -1,0 +1,168 @@
+"""Owners whom only a token vouches for: what is theirs on the access point is nobody else's."""
+
+from __future__ import annotations
+
+import io
+import os
+import shutil
+import stat
+import tempfile
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from kettle.pool.personal import PersonalPool
+from kettle.runtime.process.lent_accounts import find_or_lend
+from kettle.testing.pool_fixture import personal_pool
+from kettle.tools.programs import Streams, load_tool
+from pool_jobs import ask_queue, log_text, run_tool, wait_until
+
+pytestmark = [pytest.mark.timeout(240), pytest.mark.root]
+
+OPEN = "ALLOW_WRITE = *\nALLOW_READ = *\nUID_DOMAIN = here\nNUM_CPUS = 3\n"
+LINES = "executable = job.sh\nlog = log\noutput = out\nerror = err\nrequest_disk = 1MB\n"
+SECRET = "a secret of alice's"
+
+
+class Guest:
+    """Somebody without an account on the machine, with a token and a folder elsewhere."""
+
+    def __init__(self, pool: PersonalPool, name: str, folder: Path) -> None:
+        self.pool, self.name, self.folder = pool, name, folder
+        self.account = find_or_lend(name)
+        assert self.account.lent
+        code, token, complaint = run_tool(pool, "condor_token_create", "-identity", f"{name}@here")
+        assert code == 0, complaint
+        tokens = folder / "tokens"
+        tokens.mkdir(parents=True, mode=0o700)
+        (tokens / "one").write_text(token)
+        (tokens / "one").chmod(0o600)
+        self._around = {
+            "_CONDOR_SEC_CLIENT_AUTHENTICATION_METHODS": "IDTOKENS",
+            "_CONDOR_SEC_TOKEN_DIRECTORY": str(tokens),
+        }
+
+    def run(self, tool: str, *words: str) -> str:
+        """Run a tool as the guest; return what it said."""
+        said = Streams(io.StringIO(), io.StringIO(), io.StringIO())
+        code = load_tool(tool)([tool, *words], {**self.pool.environment(), **self._around}, said)
+        assert isinstance(said.stdout, io.StringIO)
+        assert isinstance(said.stderr, io.StringIO)
+        assert code == 0, said.stderr.getvalue()
+        return said.stdout.getvalue()
+
+    def submit(self, script: str, lines: str = "", *, spooled: bool = True) -> str:
+        """Queue a job that runs a shell script; return its cluster's id."""
+        (self.folder / "job.sh").write_text(f"#!/bin/sh\n{script}\n")
+        text = f"initialdir = {self.folder}\n{LINES.replace('job.sh', str(self.folder / 'job.sh'))}"
+        (self.folder / "job.sub").write_text(f"{text}{lines}\nqueue\n")
+        words = ("-spool",) if spooled else ()
+        said = self.run("condor_submit", "-terse", *words, str(self.folder / "job.sub"))
+        return said.split(".")[0]
+
+    def has_status(self, cluster: str, status: int) -> bool:
+        """Whether a job has come to a status."""
+        return ask_queue(self.pool, cluster, "JobStatus") == [[str(status)]]
+
+
+def owners_below(folder: Path) -> set[tuple[int, int]]:
+    """Return whose a folder and all in it are."""
+    return {(each.lstat().st_uid, each.lstat().st_gid) for each in (folder, *folder.rglob("*"))}
+
+
+def test_who_has_no_account_submits_and_fetches(tmp_path: Path) -> None:
+    with personal_pool(tmp_path, OPEN) as pool:
+        alice = Guest(pool, "ktalice", tmp_path / "alice")
+        (alice.folder / "in").write_text("what goes in\n")
+        job = alice.submit("id -un; cat in; echo made >result", "transfer_input_files = in\n")
+        wait_until(lambda: alice.has_status(job, 4), 30, lambda: log_text(pool, "ShadowLog"))
+        (spooled,) = Path(pool.folder, "spool").glob(f"{int(job) % 10000}/0/cluster{job}.*")
+        assert owners_below(spooled) == {(alice.account.uid, alice.account.gid)}
+        assert stat.S_IMODE(spooled.stat().st_mode) & 0o077 == 0
+        alice.run("condor_transfer_data", job)
+        assert (alice.folder / "out").read_text() == "nobody\nwhat goes in\n"
+        assert (alice.folder / "result").read_text() == "made\n"
+        assert "\n005 (" in (alice.folder / "log").read_text()
+        told = (
+            f"there is no account 'ktalice' on this machine; it is lent the uid {alice.account.uid}"
+        )
+        assert told in log_text(pool, "ShadowLog")
+
+
+ATTACKS = {
+    "input": "transfer_input_files = {theirs}/scratch/secret\n",
+    "output": "transfer_output_files = mine\n"
+    'transfer_output_remaps = "mine={theirs}/scratch/secret"\n',
+    "log": "log = {theirs}/scratch/log\n",
+    "stdout": "output = {theirs}/scratch/secret\n",
+}
+
+
+# Asks its shadow for what the submit file may not name.
+STEAL = """python3 - <<'END'
+import os, socket
+host, port, cookie = open(os.environ["_CONDOR_CHIRP_CONFIG"]).read().split()
+with socket.create_connection((host, int(port)), 5) as line:
+    talk = line.makefile("rw", newline="\\n")
+    for words in (
+        f"cookie {{cookie}}", "open {theirs}/scratch/secret r 0", "unlink {theirs}/scratch/secret",
+        "open {theirs}/scratch/put wct 511", "getdir {theirs}", "whoami 99",
+    ):
+        talk.write(words + "\\n")
+        talk.flush()
+        print(talk.readline().strip())
+END"""
+
+
+def test_who_has_no_account_reaches_nothing_of_jobs_that_run_as_nobody(
+    tmp_path: Path, work: Path
+) -> None:
+    execute = Path(tempfile.mkdtemp(prefix="kettle-execute-", dir="/var/lib"))
+    execute.chmod(0o755)
+    with personal_pool(tmp_path, f"{OPEN}EXECUTE = {execute}\n") as pool:
+        alice = Guest(pool, "ktalice", tmp_path / "alice")
+        mallory = Guest(pool, "ktmallory", work / "mallory")
+        kept = alice.submit(f'echo "{SECRET}" >secret; while ! test -e go; do sleep 0.1; done')
+        wait_until(lambda: any(execute.glob("dir_*/scratch/secret")), 30)
+        (secret,) = execute.glob("dir_*/scratch/secret")
+        assert secret.stat().st_uid not in {alice.account.uid, mallory.account.uid}
+        theirs = str(secret.parent.parent)
+        # What is not spooled is touched where it lies, by who may be no more than anybody else.
+        mallory.folder.chmod(0o777)
+        for lines in ATTACKS.values():
+            script, text = "echo mine >mine; cat secret", lines.format(theirs=theirs)
+            job = mallory.submit(script, text, spooled=False)
+            wait_until(
+                partial(mallory.has_status, job, 5), 30, partial(log_text, pool, "ShadowLog")
+            )
+            (row,) = ask_queue(pool, job, "HoldReason")
+            assert "ermission denied" in row[0]
+        job = mallory.submit(STEAL.format(theirs=theirs), "+WantIOProxy = true\n")
+        wait_until(lambda: mallory.has_status(job, 4), 30, lambda: log_text(pool, "ShadowLog"))
+        mallory.run("condor_transfer_data", job)
+        said = (mallory.folder / "out").read_text().split()
+        # What is asked for last is answered: the length of a name.
+        assert said == ["0", "-2", "-2", "-2", "-2", str(len(str(mallory.account.uid)))]
+        assert secret.read_text() == f"{SECRET}\n"
+        names = {"_condor_stderr", "_condor_stdout", ".job.ad", ".machine.ad", "job.sh", "secret"}
+        assert set(os.listdir(secret.parent)) <= names
+        (secret.parent / "go").touch()
+        wait_until(lambda: alice.has_status(kept, 4), 30)
+    shutil.rmtree(execute)
+
+
+@pytest.mark.parametrize("universe", ["local", "scheduler"])
+def test_what_runs_on_the_access_point_runs_as_who_he_is_there(
+    tmp_path: Path, universe: str
+) -> None:
+    with personal_pool(tmp_path, OPEN) as pool:
+        alice = Guest(pool, "ktalice", tmp_path / "alice")
+        job = alice.submit("id -u; id -G; : >made", f"universe = {universe}\n")
+        wait_until(
+            lambda: alice.has_status(job, 4), 30, lambda: str(ask_queue(pool, job, "HoldReason"))
+        )
+        alice.run("condor_transfer_data", job)
+        assert (alice.folder / "out").read_text() == f"{alice.account.uid}\n" * 2
+        assert (alice.folder / "made").exists()
+        assert "\n005 (" in (alice.folder / "log").read_text()
