@@ -17,6 +17,7 @@ import pytest
 from kettle.classad.functions.regex import _UNTIMED_STEPS
 from kettle.patterns.perl import compile_perl
 from kettle.patterns.shape import Shape, shape_of
+from stopwatch import RUNS
 
 _PATTERNS = 3000
 _LONGEST = 100_000
@@ -90,6 +91,7 @@ def test_no_search_that_is_not_timed_is_slow() -> None:
         if pattern is None or shape is None:
             continue
         bounded += 1
-        slow = [text for text in _texts(shape) if _is_slow(pattern, text)]
+        # One that was interrupted for long is quick the next time.
+        slow = [text for text in _texts(shape) if all(_is_slow(pattern, text) for _ in range(RUNS))]
         assert not slow, (pattern, shape, slow[0][:20], len(slow[0]))
     assert bounded > _PATTERNS // 4
