@@ -227,7 +227,7 @@ def test_a_local_job_whose_starter_dies_with_a_question_is_started_again(
         # It asks a thousand times in this.
         time.sleep(1)
         kill_at_once(pool, "condor_starter")
-        time.sleep(0.5)
+        wait_until(lambda: not daemon_pids(pool, "condor_starter"), 20)
         os.kill(schedd, signal.SIGCONT)
         assert_gone_before_the_second_start(work, jobs)
         assert "012" not in [line[:3] for line in jobs.log.read_text().splitlines()]

@@ -180,8 +180,17 @@ def test_a_child_that_the_zygote_has_not_named_yet_is_not_taken_for_an_orphan() 
         processes.expect(1)
         pid = fork(sleep_for_ever)
         assert processes.orphans() is None
-        ended = asyncio.create_task(hunt(processes.orphans, privileges()))
-        await asyncio.sleep(0.05)
+        looks, third = 0, asyncio.Event()
+
+        def look() -> list[int] | None:
+            nonlocal looks
+            looks += 1
+            if looks == 3:
+                third.set()
+            return processes.orphans()
+
+        ended = asyncio.create_task(hunt(look, privileges()))
+        await third.wait()
         assert not ended.done()
         child = processes.adopt(pid, "forked")
         processes.expect(-1)
