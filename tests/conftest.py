@@ -5,6 +5,8 @@ Properties are judged by what they find, not by how long a slow machine takes to
 
 from __future__ import annotations
 
+import gc
+
 import pytest
 from hypothesis import HealthCheck, settings
 
@@ -21,3 +23,9 @@ def pytest_configure(config: pytest.Config) -> None:
     """Take the hooks of the two."""
     for plugin in (second_chance, edge_coverage):
         config.pluginmanager.register(plugin)
+
+
+def pytest_collection_finish() -> None:
+    """Keep the tests themselves, which stay to the end, out of all collections of garbage."""
+    gc.collect()
+    gc.freeze()
