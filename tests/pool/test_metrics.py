@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import socket
+import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -125,3 +126,32 @@ def test_a_daemon_that_is_stopped_is_hung_within_seconds_and_well_when_it_goes_o
     finally:
         os.kill(schedd, signal.SIGCONT)
     wait_until(lambda: fetch(pool, "/healthz")[0] == 200, 15)
+
+
+def test_a_stopped_collector_keeps_no_page_waiting_and_is_told(pool: PersonalPool) -> None:
+    wait_until(lambda: fetch(pool, "/healthz")[0] == 200, 30)
+    wanted = (
+        "kettle_collector_reachable 0\n",
+        'kettle_up{daemon="COLLECTOR"} 0\n',
+        'kettle_up{daemon="SCHEDD"} 1\n',
+    )
+    pages: list[str] = []
+
+    def is_told() -> bool:
+        asked = time.monotonic()
+        code, page = fetch(pool, "/metrics")
+        assert code == 200
+        assert time.monotonic() - asked < 6
+        pages.append(page)
+        return all(line in page for line in wanted)
+
+    collector = daemon_pid(pool, "condor_collector")
+    os.kill(collector, signal.SIGSTOP)
+    try:
+        wait_until(is_told, 20, lambda: pages[-1])
+        assert is_told(), pages[-1]
+        assert fetch(pool, "/healthz")[0] == 503
+    finally:
+        os.kill(collector, signal.SIGCONT)
+    wait_until(lambda: fetch(pool, "/healthz")[0] == 200, 15)
+    wait_until(lambda: "kettle_collector_reachable 1\n" in fetch(pool, "/metrics")[1], 15)

@@ -19,7 +19,8 @@ from kettle.classad.text import equals
 from kettle.errors import KettleError, StorageError
 from kettle.master import metrics
 from kettle.master.metrics import Health
-from kettle.master.services.probing import Prober
+from kettle.master.services.probing import SILENT_SECONDS, Prober
+from kettle.runtime import tasks
 from kettle.runtime.sockets.addresses import find_collectors
 from kettle.runtime.sockets.port_holder import port_holder
 from kettle.runtime.sockets.web_page import Page, WebPages
@@ -32,8 +33,13 @@ from kettle.wire.sinful import Sinful
 if TYPE_CHECKING:
     from kettle.runtime.context import Runtime
 
-# How old the ads may be, and how long the collector may take.
+# How old the ads may be.
 FRESH_SECONDS = 1.0
+# Limit: how long a page waits for the collector's ads, as long as for daemons that may be silent;
+# who reads it waits ten seconds in all.
+ADS_SECONDS = SILENT_SECONDS
+# Limit: how long a collector may take for a question that no page waits for any more; asked anew by
+# a page after that.
 QUERY_SECONDS = 5.0
 # Limit: daemons of a pool that the figures tell of.
 MOST_ADS = 2000
@@ -57,7 +63,7 @@ class MetricsService:
         self._ads: list[ClassAd] = []
         self._asked_at = float("-inf")
         self._reachable = False
-        self._asking = asyncio.Lock()
+        self._asking: asyncio.Task[None] | None = None
 
     def note(self, states: Mapping[str, tuple[str, bool]], at_work: Mapping[str, int]) -> None:
         """Take how each daemon stands now: a word, and whether that is as it should be.
@@ -147,20 +153,30 @@ class MetricsService:
             stream.close()
 
     async def _make_metrics(self) -> Page:
-        health = await self._ask_health()
-        async with self._asking:
-            now = self._runtime.clock.monotonic()
-            if now - self._asked_at >= FRESH_SECONDS:
-                self._ads, self._reachable = await self._ask()
-                self._asked_at = now
-        page = metrics.render(self._ads, health, reachable=self._reachable)
+        health, reachable = await asyncio.gather(self._ask_health(), self._ask_ads())
+        page = metrics.render(self._ads if reachable else (), health, reachable=reachable)
         return Page(200, page, _TEXT)
 
-    async def _ask(self) -> tuple[list[ClassAd], bool]:
-        """Return the ads of all daemons of the pool, as the first collector that answers has them.
+    async def _ask_ads(self) -> bool:
+        """Have the ads of the pool asked for, by one question at a time; returns if they are there.
+
+        A collector that is silent costs a page ADS_SECONDS, and those after it nothing.
+        """
+        now = self._runtime.clock.steady()
+        asking = self._asking
+        if asking is None or (asking.done() and now - self._asked_at >= FRESH_SECONDS):
+            asking = self._asking = tasks.spawn(self._ask(), "asking the collector for figures")
+            self._asked_at = now
+        if not asking.done():
+            await asyncio.wait([asking], timeout=max(0.0, self._asked_at + ADS_SECONDS - now))
+        return asking.done() and self._reachable
+
+    async def _ask(self) -> None:
+        """Take the ads of all daemons of the pool, as the first collector that answers has them.
 
         The collector's own is made anew only for who asks for it alone.
         """
+        self._reachable = False
         runtime = self._runtime
         for address in find_collectors(runtime.config, runtime.files):
             try:
@@ -169,8 +185,9 @@ class MetricsService:
             except (KettleError, OSError, TimeoutError) as error:
                 runtime.log.full(f"The collector tells no figures: {error}")
                 continue
-            return ads[:MOST_ADS], True
-        return [], False
+            self._ads, self._reachable = ads[:MOST_ADS], True
+            return
+        self._ads = []
 
     async def _query(self, address: str, command: Command, query: ClassAd) -> list[ClassAd]:
         query["Projection"] = " ".join(metrics.attributes())
