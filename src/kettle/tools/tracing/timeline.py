@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from heapq import merge
 from itertools import groupby
 
+from kettle.attributes.codes import ULogEvent
 from kettle.classad import ClassAd
 from kettle.records.event_base import Event
 from kettle.records.job_trace import Step, TraceLine
@@ -30,13 +31,19 @@ _OF_THE_LIFE = (Step.SUBMITTED, Step.LEFT)
 _TOLD_BY_STEPS = {0: Step.SUBMITTED, 1: Step.EXECUTING, 5: Step.ENDED}
 # Events that say nothing about where a job's time goes.
 _NOT_SHOWN = frozenset((6, 28, 33))
-_FILE_TRANSFER = 40
+_FILE_TRANSFER = ULogEvent.FILE_TRANSFER
+# Kinds of which the event itself says best what happened.
+_SPEAKS_FOR_ITSELF = (ULogEvent.GENERIC, _FILE_TRANSFER)
+# What events are called here, by number: as in the table of their kinds, without what all share.
+_EVENT_WORDS = {
+    int(kind): kind.name.lower().removeprefix("job_").replace("_", "-") for kind in ULogEvent
+}
 # How exact a moment is that is known to the second.
 _SECOND = 0.999
 # Where in its run a step is, by the word of its moment; an eviction is a run's end, too.
 _PLACES = {step.word: place for place, step in enumerate(Step)}
 _PLACES |= {
-    f"event {number:03}": _PLACES[step.word]
+    _EVENT_WORDS[number]: _PLACES[step.word]
     for number, step in (*_TOLD_BY_STEPS.items(), (4, Step.ENDED))
 }
 
@@ -163,16 +170,24 @@ def _events(events: Iterable[Event], words: set[str]) -> Iterable[Moment]:
         yield Moment(
             event.time if exact else event.time + _SECOND,
             "event log",
-            f"event {event.number:03}",
+            _name(event),
             _describe(event),
             run,
             rough=not exact,
         )
 
 
+def _name(event: Event) -> str:
+    """Return an event's word; one of a kind that is not known here has but its number."""
+    return _EVENT_WORDS.get(event.header_number, f"event {event.header_number:03}")
+
+
 def _describe(event: Event) -> str:
-    words = event.type_name.removesuffix("Event")
-    return "".join(f" {c.lower()}" if c.isupper() else c for c in words).strip()
+    """Return what an event means."""
+    number = event.header_number
+    if number in _SPEAKS_FOR_ITSELF or number not in _EVENT_WORDS:
+        return next(iter(event.body()), "").strip().rstrip(".")
+    return ULogEvent(number).doc.rstrip(".")
 
 
 def _in_order(moments: Iterable[Moment]) -> list[Moment]:

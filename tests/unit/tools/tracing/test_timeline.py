@@ -12,12 +12,15 @@ from typing import cast
 import pytest
 from rich.console import Console
 
+from kettle.attributes.codes import ULogEvent
 from kettle.classad import ClassAd
 from kettle.client import daemon
 from kettle.config import Config
 from kettle.errors import AuthorizationDenied
+from kettle.records.event_cluster import FileTransferEvent
 from kettle.records.event_ends import JobEvictedEvent
 from kettle.records.event_kinds import ExecuteEvent, JobHeldEvent, SubmitEvent
+from kettle.records.event_log import EVENTS
 from kettle.records.job_trace import Step, TraceLine
 from kettle.tools.reach import Reach
 from kettle.tools.tracing import sources
@@ -69,10 +72,30 @@ def test_what_no_log_tells_comes_from_ad_and_event_log_to_the_second() -> None:
         "submitted",
         "handed-over",
         "executing",
-        "event 012",
+        "held",
         "left",
     ]
     assert all(one.rough for one in moments)
+
+
+def test_events_of_every_kind_have_words_of_their_own() -> None:
+    """Who may not read the logs has no other steps."""
+    # Sizes and attributes say nothing about where time goes.
+    made = [EVENTS[kind](time=START) for kind in ULogEvent if kind not in {6, 28, 33}]
+    moments = make_moments(ClassAd({"GlobalJobId": JOB}), [], made)
+    words = {one.word for one in moments}
+    assert {"evicted", "released", "remote-error", "file-transfer"} <= words
+    assert len(words) == len(moments) == len(made)
+    assert not any(one.word.startswith("event") for one in moments)
+    meanings = {one.word: one.meaning for one in moments}
+    assert all(meanings[kind] for kind in words - {"generic"})
+    assert meanings["released"] == "The job was released from hold"
+
+
+def test_a_transfer_without_logs_says_what_it_does() -> None:
+    event = FileTransferEvent(time=START, kind=2)
+    [moment] = make_moments(ClassAd({"GlobalJobId": JOB}), [], [event])
+    assert (moment.word, moment.meaning) == ("file-transfer", "Started transferring input files")
 
 
 def steps(*words: str) -> list[tuple[str, int]]:
@@ -148,7 +171,7 @@ def test_an_eviction_stands_before_the_next_run() -> None:
         ("handed-over", 1),
         ("executing", 1),
         ("ended", 1),
-        ("event 004", 1),
+        ("evicted", 1),
         ("settled", 1),
         ("handed-over", 2),
         ("executing", 2),
@@ -161,10 +184,10 @@ def test_an_event_that_may_come_at_any_time_is_before_the_job_s_leaving() -> Non
     found = make_moments(ClassAd({"QDate": START}), [*lines, *lines_of("matched")], events)
     assert [(one.word, one.rough) for one in found] == [
         ("submitted", True),
-        ("event 012", False),
+        ("held", False),
         ("matched", True),
         ("ended", True),
-        ("event 012", True),
+        ("held", True),
         ("left", True),
     ]
 
