@@ -45,6 +45,22 @@ def to_text(data: bytes) -> str:
     return data.decode("utf-8", AS_IS)
 
 
+# Limit: how much of a text of a user's, such as a list of files, a reason or a log's line repeats.
+MOST_QUOTED: Final = 1000
+# Limit: how long a reason is whatever it is made of. It is in the ad, in logs and in all tables.
+MOST_OF_A_REASON: Final = 4000
+
+
+def bounded(text: str, most: int = MOST_QUOTED) -> str:
+    """Return a text of a user's as a reason or a log shows it: of a long one the beginning.
+
+    How long it is follows, so that nobody takes the beginning for the whole.
+    """
+    if len(text) <= most:
+        return text
+    return f"{text[:most]}... ({len(text)} characters in all)"
+
+
 @functools.cache
 def keeping_bytes(errors: str) -> str:
     """Return the error handler for writing that keeps every byte, and else does as `errors`."""

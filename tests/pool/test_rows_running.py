@@ -646,6 +646,18 @@ def test_programs_of_any_language_run_and_a_missing_interpreter_is_told(
     remove(jobs)
 
 
+def test_an_argument_that_is_too_long_for_the_kernel_is_not_repeated_in_the_reason(
+    pool: PersonalPool, work: Path
+) -> None:
+    words = f"arguments = {'x' * 200_000}\n"
+    jobs = submit(pool, work, f"executable = /bin/true\n{words}{SMALL}queue\n")
+    [reason] = jobs.wait_for_status(5, "HoldReason")
+    assert "xxx... (200000 characters in all): (errno=7: 'Argument list too long')" in reason
+    assert len(reason) < 1500
+    assert len(jobs.log.read_text()) < 10_000
+    remove(jobs)
+
+
 def test_hooks_that_are_configured_and_not_called_are_named_in_the_logs(
     tmp_path: Path, work: Path
 ) -> None:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from kettle.attributes.codes import HoldReasonCode, JobStatus
 from kettle.choices import Choice
 from kettle.classad import ClassAd, Expr, unparse
+from kettle.octets import bounded
 
 
 class Verdict(Choice):
@@ -82,7 +83,7 @@ def _applies(verdict: Verdict, status: int | None) -> bool:
 
 
 def _says(ad: ClassAd, attribute: str) -> str:
-    expression = ad.text(attribute) or ""
+    expression = bounded(ad.text(attribute) or "")
     return f"The job attribute {attribute} expression '{expression}' evaluated to"
 
 

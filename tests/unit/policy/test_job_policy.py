@@ -54,6 +54,12 @@ def test_each_periodic_expression_speaks_only_where_it_makes_sense(
         assert decision.reason == said
 
 
+def test_a_long_expression_is_not_repeated_as_a_whole() -> None:
+    reason = decide_periodic(job(PeriodicHold=" || ".join(["1 == 1"] * 9000)), 100.0).reason
+    assert len(reason) < 1200
+    assert reason.endswith(" characters in all)' evaluated to TRUE")
+
+
 @pytest.mark.parametrize("value", ["undefined", "error", "nosuch > 3"])
 def test_a_periodic_expression_without_an_answer_asks_for_nothing(value: str) -> None:
     assert decide_periodic(job(PeriodicHold=value, PeriodicRemove=value), 1.0) == NOTHING

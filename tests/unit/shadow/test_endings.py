@@ -189,6 +189,13 @@ def test_an_error_with_a_hold_code_holds_and_any_other_requeues() -> None:
     assert back.code == VacateReasonCode.StarterError
 
 
+def test_a_reason_to_hold_is_bounded_whoever_gives_it() -> None:
+    held = judge(None, Request(Wish.ERROR, "x" * 200_000, 6, 7))
+    assert len(held.reason) < 5000
+    assert held.attributes["HoldReason"] == held.reason
+    assert held.reason.endswith("x... (200000 characters in all)")
+
+
 def test_without_a_report_or_a_wish_the_job_goes_back() -> None:
     assert judge().exit is ShadowExit.SHOULD_REQUEUE
 

@@ -17,6 +17,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager
 
 from kettle.attributes.codes import HoldReasonCode
+from kettle.octets import bounded
 from kettle.runtime.process.census import Census
 from kettle.runtime.process.cgroups import Group
 from kettle.runtime.process.hunt import hunt
@@ -195,8 +196,9 @@ class JobProcesses:
                 if number == 0
                 else HoldReasonCode.UnableToOpenOutput
             )
+            path = bounded(file.path)
             raise CannotLaunch(
-                f"Failed to open '{file.path}' as {name}: {error.strerror} (errno {error.errno})",
+                f"Failed to open '{path}' as {name}: {error.strerror} (errno {error.errno})",
                 code,
                 error.errno or 0,
             ) from error
@@ -312,16 +314,17 @@ class JobProcesses:
                 os.stat(os.path.join(plan.cwd, "."))
         except OSError as wrong:
             return CannotLaunch(
-                f"Cannot access initial working directory {plan.cwd}: {wrong.strerror}",
+                f"Cannot access initial working directory {bounded(plan.cwd)}: {wrong.strerror}",
                 HoldReasonCode.IwdError,
                 wrong.errno or 0,
             )
         why = f"(errno={number}: '{os.strerror(number)}')"
         if number == errno.ENOENT and (interpreter := self._interpreter_of(plan.argv[0])):
             why = f"invalid interpreter ({interpreter}) specified on first line of script {why}"
-        given = f" with arguments {show_words(plan.argv[1:])}" if plan.argv[1:] else ""
+        words = bounded(show_words(plan.argv[1:]))
+        given = f" with arguments {words}" if words else ""
         return CannotLaunch(
-            f"Failed to execute '{plan.argv[0]}'{given}: {why}",
+            f"Failed to execute '{bounded(plan.argv[0])}'{given}: {why}",
             HoldReasonCode.FailedToCreateProcess,
             number,
         )

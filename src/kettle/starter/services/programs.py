@@ -17,6 +17,7 @@ from typing import Any
 
 from kettle.attributes.codes import HoldReasonCode, VacateReasonCode
 from kettle.classad import ClassAd
+from kettle.octets import bounded
 from kettle.records.job_trace import Step
 from kettle.runtime import tasks
 from kettle.runtime.process.processes import Child
@@ -107,7 +108,7 @@ class Programs:
         finally:
             starter.streams.close_child_ends()
         self.processes = self.processes.add(role, child.pid)
-        starter.log(f"Create_Process succeeded, pid={child.pid} ({' '.join(plan.argv)})")
+        starter.log(f"Create_Process succeeded, pid={child.pid} ({bounded(' '.join(plan.argv))})")
         if role is Role.JOB:
             starter.trace(Step.EXECUTING, f"pid {child.pid}")
             self._pace.begin(starter.world.clock.steady())
@@ -126,7 +127,7 @@ class Programs:
             starter.log(f"the tool daemon does not start: {error.message}")
             return
         self.processes = self.processes.add(Role.TOOL, child.pid)
-        starter.log(f"The tool daemon has pid {child.pid} ({' '.join(plan.argv)})")
+        starter.log(f"The tool daemon has pid {child.pid} ({bounded(' '.join(plan.argv))})")
         child.on_exit(self._on_exit)
 
     def signal(self, number: int) -> None:
