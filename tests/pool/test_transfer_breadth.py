@@ -489,8 +489,8 @@ def test_a_checkpoint_that_a_plug_in_refuses_is_tried_again_and_one_that_breaks_
     jobs = shell(pool, work, script, lines)
     if code:
         jobs.wait_for(12, 30)
-        text = "\tStarter failed to upload checkpoint\n\tCode 36 Subcode -1\n"
-        assert text in jobs.log.read_text()
+        text = r"\tStarter failed to upload checkpoint: uploading .+\n\tCode 36 Subcode -1\n"
+        assert re.search(text, jobs.log.read_text())
         run_tool(pool, "condor_rm", str(jobs.cluster))
         return
     jobs.wait_for(5, 30)
@@ -521,10 +521,10 @@ def test_what_was_printed_before_a_checkpoint_is_there_after_another_run(
     assert (work / "out").read_text() == "part 1\npart 2\npart 3\n"
 
 
-def test_a_checkpoint_with_a_file_missing_holds_the_job_which_goes_on_from_the_last_good_one(
+def test_a_checkpoint_without_a_file_says_so_and_the_next_run_has_the_last_good_one(
     pool: PersonalPool, work: Path
 ) -> None:
-    """In the words and with the codes of the reference."""
+    """With the codes of the reference, and the cause, which that keeps to its logs."""
     script = (
         "n=$(cat state 2>/dev/null || echo 0); n=$((n + 1)); echo $n > state; echo part $n\n"
         f"[ -e {work}/held ] && exit 0\n"
@@ -540,7 +540,8 @@ def test_a_checkpoint_with_a_file_missing_holds_the_job_which_goes_on_from_the_l
     text = jobs.log.read_text()
     numbers = [line[:3] for line in text.splitlines() if re.match(r"\d{3} \(", line)]
     assert numbers[-3:] == ["021", "004", "012"]
-    assert "\tStarter failed to upload checkpoint\n\tCode 36 Subcode -1\n" in text
+    said = r"\tStarter failed to upload checkpoint: .*\bmore\b.*\n\tCode 36 Subcode -1\n"
+    assert re.search(said, text), text
     run_tool(pool, "condor_release", str(jobs.cluster))
     jobs.wait_for(5, 30)
     assert (work / "out").read_text() == "part 1\npart 2\n"

@@ -41,10 +41,8 @@ CLAIM_CLOSES = Excess(
 )
 """Why a job does not go on after its checkpoint where CHECK_REACTIVATE_AFTER_CHECKPOINT is on."""
 
-CHECKPOINT_FAILED = Excess(
-    "Starter failed to upload checkpoint", HoldReasonCode.FailedToCheckpoint, -1
-)
-"""Why a job is held whose checkpoint could not be sent, where to try again would not help."""
+CHECKPOINT_FAILED = "Starter failed to upload checkpoint"
+"""How the reason begins of a job that is held because to send its checkpoint again is no use."""
 
 INIT_KILLED = Excess(
     "The first process of the job's PID namespace was killed on this machine, and the job with it",
@@ -258,7 +256,10 @@ class Programs:
                 await starter.shadow.call(lambda: syscalls.invoke(calls.EventNotification(event)))
                 # What is wrong with it would be wrong with the next one; the last good one stays.
                 self._stops = True
-                starter.give_up(CHECKPOINT_FAILED)
+                # Compat: the reference tells only that it failed; why, its logs know alone
+                # (test_a_checkpoint_without_a_file_says_so_and_the_next_run_has_the_last_good_one).
+                why = f"{CHECKPOINT_FAILED}: {bounded(error.message)}"
+                starter.give_up(Excess(why, HoldReasonCode.FailedToCheckpoint, -1))
                 return
         await starter.shadow.call(lambda: syscalls.invoke(calls.EventNotification(event)))
         if starter.settings.checks_reactivation and not starter.control.claim_goes_on:
