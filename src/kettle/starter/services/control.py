@@ -189,7 +189,9 @@ class StartdControl:
         self._post(words.AskActivation(ClassAd(), job))
 
     def _leave_at_once(self, starter: Ordered) -> None:
-        gone = Vacate("the startd is gone", VacateReasonCode.StartdException)
+        # The end of the line is also how the startd lets go of a starter whose claim is over.
+        reason = "the claim is over" if self._done else "the startd is gone"
+        gone = Vacate(reason, VacateReasonCode.StartdException)
         starter.leave(gone, graceful=False, seconds=0)
 
     def _carry_out(self, order: words.ControlMessage, starter: Ordered) -> None:

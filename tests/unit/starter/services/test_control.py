@@ -212,3 +212,26 @@ def test_an_order_about_a_claim_s_next_job_is_not_lost_before_that_begins() -> N
         assert told == ["second leaves: now"]
 
     talk(startd)
+
+
+@pytest.mark.parametrize(
+    ("is_over", "reason"), [(False, "the startd is gone"), (True, "the claim is over")]
+)
+def test_the_end_of_the_line_behind_a_job_s_end_is_no_loss_of_the_startd(
+    is_over: bool, reason: str
+) -> None:
+    reasons: list[str] = []
+    ordered = SimpleNamespace(
+        activation=None, leave=lambda vacate, **_: reasons.append(vacate.reason)
+    )
+
+    async def startd(stream: Stream, control: StartdControl) -> None:
+        control.begin(cast("Ordered", ordered))
+        if is_over:
+            control.tell_done(None)
+        stream.close()
+        while not control.startd_gone:
+            await control.hear()
+
+    talk(startd)
+    assert reasons == [reason]
