@@ -658,6 +658,25 @@ def test_an_argument_that_is_too_long_for_the_kernel_is_not_repeated_in_the_reas
     remove(jobs)
 
 
+@pytest.mark.parametrize("name", ["/dev/stdout", "/dev/../dev/stderr", "/dev/fd/1"])
+def test_output_to_dev_stdout_on_a_shared_file_system_is_refused_in_a_sentence(
+    pool: PersonalPool, work: Path, name: str
+) -> None:
+    lines = f"output = {name}\nerror = /dev/null\nshould_transfer_files = NO\n"
+    jobs = submit(pool, work, f"executable = /bin/true\n{lines}{SMALL}queue\n")
+    [reason] = jobs.wait_for_status(5, "HoldReason")
+    said = "as standard output: it is the starter's own, and not the job's (errno 13)"
+    assert reason.endswith(f"Failed to open '{name}' {said}")
+    remove(jobs)
+
+
+def test_output_to_dev_null_on_a_shared_file_system_is_nobody_s(
+    pool: PersonalPool, work: Path
+) -> None:
+    lines = "output = /dev/null\nerror = /dev/null\nshould_transfer_files = NO\n"
+    ended(submit(pool, work, f"executable = /bin/echo\n{lines}{SMALL}queue\n"))
+
+
 def test_hooks_that_are_configured_and_not_called_are_named_in_the_logs(
     tmp_path: Path, work: Path
 ) -> None:

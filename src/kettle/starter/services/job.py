@@ -185,6 +185,10 @@ class JobProcesses:
         # where the job's output was.
         flags |= AT_EASE | (os.O_NOFOLLOW if self.continues else 0)
         try:
+            if number != 0 and _is_our_own(file.path):
+                # Compat: the reference opens it, whatever its own process has there
+                # (test_output_to_dev_stdout_on_a_shared_file_system_is_refused_in_a_sentence).
+                raise PermissionError(errno.EACCES, "it is the starter's own, and not the job's")
             with self._privileges.as_account(self._files_of):
                 descriptor = open_inside(self._fence, file.path, flags)
             os.set_blocking(descriptor, True)
@@ -464,3 +468,8 @@ class JobProcesses:
         if self._dedicated:
             with self._privileges.as_root():
                 remove_shared_objects(self.account.uid)
+
+
+def _is_our_own(path: str) -> bool:
+    """Whether a name stands for a file that whoever opens it has open, as /dev/stdout does."""
+    return os.path.normpath(path).startswith(("/dev/std", "/dev/fd/", "/proc/self/fd/"))
