@@ -27,10 +27,10 @@ def quote_old(text: str) -> str:
 
 def quote_line(text: str) -> str:
     """Return the literal for a record that has one line for it: line ends become blanks."""
-    return quote_old(one_line(text))
+    return quote_old(without_line_ends(text))
 
 
-def one_line(text: str) -> str:
+def without_line_ends(text: str) -> str:
     """Return an expression's text for a record that has one line for it.
 
     Old syntax writes the line ends of a string as they are, so texts of peers have them.

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from kettle.classad import ClassAd
-from kettle.classad.text import one_line
+from kettle.classad.text import without_line_ends
 from kettle.collector.ad_kinds import SLOT
 from kettle.records import queue_log
 from kettle.wire.codec import MAXIMUM_STRING
@@ -77,7 +77,7 @@ def _attributes(ad: ClassAd) -> Iterator[tuple[str, str]]:
             continue
         text = ad.text(name) or "undefined"
         if len(text) <= MAXIMUM_STRING:
-            yield name, one_line(text)
+            yield name, without_line_ends(text)
 
 
 def _name_of(ad: ClassAd) -> str:

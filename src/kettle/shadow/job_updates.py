@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from kettle.classad import ClassAd
-from kettle.classad.text import one_line, render_real
+from kettle.classad.text import render_real, without_line_ends
 from kettle.policy.attribute_protection import (
     MAX_EXPRESSION,
     Protection,
@@ -57,7 +57,7 @@ def from_report(report: ClassAd) -> dict[str, str]:
     for name, text in report.own_texts():
         kept = _kept_name[name]
         if kept and len(updates) < MAX_ATTRIBUTES and len(text) <= MAX_EXPRESSION:
-            updates[kept] = one_line(text)
+            updates[kept] = without_line_ends(text)
     return updates
 
 
@@ -86,7 +86,7 @@ def delayed_chirp(report: ClassAd, patterns: str, lists: Protection) -> dict[str
     if not isinstance(delayed, ClassAd):
         return {}
     return {
-        name: one_line(text)
+        name: without_line_ends(text)
         for name in delayed.own_names()[:MAX_ATTRIBUTES]
         if may_set_delayed(name, patterns)
         and may_set(name, lists)

@@ -12,7 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from kettle.attributes.codes import JobUniverse
-from kettle.classad.text import one_line
+from kettle.classad.text import without_line_ends
 from kettle.errors import ConfigError, SubmitError
 from kettle.octets import BLANKS
 from kettle.submit.build import JobPlan, read_submission
@@ -126,7 +126,7 @@ def _make(
 
 def _take_problems(submission: Submission) -> list[str]:
     """Return the sentences about what a macro function could not do, each once."""
-    found = [one_line(p.sentence[:_LONGEST_PROBLEM]) for _, p in submission.problems]
+    found = [without_line_ends(p.sentence[:_LONGEST_PROBLEM]) for _, p in submission.problems]
     submission.problems.clear()
     return found
 

@@ -12,7 +12,7 @@ from collections.abc import Set as AbstractSet
 from typing import Final, Protocol
 
 from kettle.classad import ClassAd, is_expression
-from kettle.classad.text import one_line
+from kettle.classad.text import without_line_ends
 from kettle.errors import RefusedError
 from kettle.patterns import late_pattern
 from kettle.records import queue_log
@@ -311,5 +311,5 @@ def _storable(text: str) -> str:
     if len(text) > queue_log.LONGEST_TEXT:
         return "undefined"
     if "\n" in text:
-        text = one_line(text)
+        text = without_line_ends(text)
     return text if is_expression(text) else "undefined"

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from kettle.attributes.codes import JobStatus, JobUniverse
 from kettle.classad import ClassAd
-from kettle.classad.text import one_line, quote_line
+from kettle.classad.text import quote_line, without_line_ends
 from kettle.errors import NotFoundError, RefusedError
 from kettle.schedd.queue.attribute_rules import check_shape
 from kettle.schedd.queue.job_indices import Tally
@@ -236,7 +236,7 @@ def _edit(transaction: Transaction, request: ClassAd, key: str) -> int:
     for name in request:
         if name.lower() in _NOT_SET or name.lower().startswith(_OPTION):
             continue
-        text = one_line(request.text(name) or "undefined")
+        text = without_line_ends(request.text(name) or "undefined")
         check_shape(name, text)
         transaction.set_attribute(key, name, text)
         count += 1

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from kettle.attributes.codes import HoldReasonCode
 from kettle.classad import ClassAd
-from kettle.classad.text import one_line
+from kettle.classad.text import without_line_ends
 from kettle.records.event_cluster import Completion, FactoryPausedEvent, FactoryResumedEvent
 from kettle.runtime import tasks
 from kettle.schedd import departures
@@ -212,7 +212,7 @@ class Factories:
         except Exception as error:  # noqa: BLE001 - other clusters go on
             # The next try begins with the first job that is not there.
             self._plans.pop(cluster.id, None)
-            reason = one_line(str(error)).strip()
+            reason = without_line_ends(str(error)).strip()
             paused = factory.judge_failure(error)
             if paused is None:
                 self._try_later(cluster, reason)
@@ -239,7 +239,7 @@ class Factories:
             self._schedd.queue.commit(transaction)
         except Exception as error:
             if not transaction.taken:
-                self._try_later(cluster, one_line(str(error)).strip())
+                self._try_later(cluster, without_line_ends(str(error)).strip())
             raise
 
     def _after_making(
