@@ -38,6 +38,7 @@ from kettle.classad.values import (
     wrap_integer,
 )
 from kettle.errors import ClassAdSyntaxError
+from kettle.octets import BLANKS
 from kettle.remembered import ENTRY_BYTES, Allowance
 
 # Names repeat from ad to ad: one key object and one usual spelling each. An ad remembers only
@@ -591,7 +592,7 @@ def _ad_node(ad: ClassAd) -> AdNode:
 def parse_ad(text: str, *, strict: bool = False) -> ClassAd:
     """Return the ad a text in new syntax is. Raises ClassAdSyntaxError, which knows the column."""
     # Loaded here: most tools read no ad in new syntax.
-    from kettle.classad.plain_ads import BLANKS, find_plain_ad, split_plain_ad
+    from kettle.classad.plain_ads import find_plain_ad, split_plain_ad
 
     if not strict:
         table = split_plain_ad(text, _usual_key)

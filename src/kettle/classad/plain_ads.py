@@ -17,10 +17,9 @@ from kettle.classad.nodes import AdNode, Literal, literal
 from kettle.classad.parser import RESERVED, is_plain, parse_expression
 from kettle.classad.values import Expr
 from kettle.errors import ClassAdSyntaxError
+from kettle.octets import BLANKS
 from kettle.patterns import late_pattern
 
-# Between tokens these mean nothing; of the blanks of Unicode none is one.
-BLANKS: Final = " \t\r\n\f\v"
 _ENTRY: Final = late_pattern(
     r"[\s;]*+([A-Za-z_]\w*+)\s*+=\s*+(?:"
     r"(-?(?:0|[1-9][0-9]{0,17}))"
