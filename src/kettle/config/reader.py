@@ -270,7 +270,7 @@ class StatementReader:
         from kettle.nearest import LOOSE, nearest_of  # for those alone who mistype
 
         del lines, place
-        word = line.split()[0]
+        word = words_of(line)[0]
         if word.lower() in ("error", "warning"):
             raise Trouble(hint=f"{word} needs a colon before what it says: {word} : TEXT")
         near = nearest_of(word, self.keywords, LOOSE)

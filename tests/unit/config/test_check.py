@@ -186,6 +186,13 @@ def test_what_cannot_be_read_at_all_is_one_finding() -> None:
     assert finding.sentence == '"nonsense here" is neither an assignment nor a statement'
 
 
+@pytest.mark.parametrize("line", ["\x85", "\xa0", "\u2028", "\x1c", "\x1f \x1e"])
+def test_a_line_of_what_python_alone_takes_for_blanks_is_refused(line: str) -> None:
+    with pytest.raises(ConfigError, match="neither an assignment nor a statement") as caught:
+        Config.from_text(f"A = 1\n{line}\n")
+    assert caught.value.line == 2
+
+
 def test_one_fails_for_errors_and_where_one_is_strict_for_warnings() -> None:
     error, warning, note = (
         Finding(severity, "k", "f", 1, "n", "s") for severity in ("error", "warning", "note")

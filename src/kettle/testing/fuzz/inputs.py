@@ -55,6 +55,8 @@ _WORDS = (
     b"\xad\0",
     "ſ".encode(),
     "²".encode(),
+    "\x85".encode(),
+    "\u2028".encode(),
     b"-",
     b"+",
     b"1e999",

@@ -28,6 +28,7 @@ from kettle.config.log_sizes import odd_unit
 from kettle.config.origin import DEFAULT_SOURCE
 from kettle.errors import ConfigError
 from kettle.nearest import nearest_of
+from kettle.octets import BLANKS, words_of
 from kettle.patterns import late_pattern
 
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ def find_setting_faults(config: Config, exists: Callable[[str], bool]) -> Iterat
 def _expanded(config: Config, macro: Macro) -> str | None:
     """Return the text of a setting; None where it cannot be expanded, which is told elsewhere."""
     try:
-        return config.expand(macro.text).strip()
+        return config.expand(macro.text).strip(BLANKS)
     except ConfigError:
         return None
 
@@ -204,7 +205,7 @@ def _judge_path(
         return
     must_be = key in _FOLDERS or _READ_FILES.fullmatch(key)
     # Behind a program are its arguments; some knobs are lists of folders.
-    for path in filter(os.path.isabs, text.split()[0].split(",")):
+    for path in filter(os.path.isabs, words_of(text)[0].split(",")):
         missing = path if must_be else os.path.dirname(path)
         if not exists(missing):
             what = "is not there" if missing == path else f"is in {missing}, which is not there"

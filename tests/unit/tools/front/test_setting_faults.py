@@ -124,6 +124,13 @@ def told(text: str) -> list[tuple[str, str, str]]:
             "SEC_DEFAULT_AUTHENTICATION",
         ),
         ("SPOOL = /nope/spool", "note", "SPOOL = /nope/spool is not there, on this machine", ""),
+        ("SPOOL = /nope\xa0x", "note", "SPOOL = /nope\xa0x is not there, on this machine", ""),
+        (
+            "SPOOL = \x85",
+            "warning",
+            "SPOOL = \x85 is no absolute path: each daemon looks for it in the folder in which it works",
+            "",
+        ),
         (
             "SEC_PASSWORD_FILE = /nope/pw",
             "note",
