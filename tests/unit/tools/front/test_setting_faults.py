@@ -128,7 +128,10 @@ def told(text: str) -> list[tuple[str, str, str]]:
         (
             "SPOOL = \x85",
             "warning",
-            "SPOOL = \x85 is no absolute path: each daemon looks for it in the folder in which it works",
+            (
+                "SPOOL = \x85 is no absolute path: "
+                "each daemon looks for it in the folder in which it works"
+            ),
             "",
         ),
         (
