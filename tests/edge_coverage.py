@@ -1,8 +1,9 @@
 """Every edge of every machine's table fires in some test, or the session fails.
 
 Rows are watched while a session runs all unit tests and scenarios; a session that runs some of them
-only, or spreads them over processes, says nothing. Daemons of real pools are not watched. What
-never fires and is known not to is listed; the list may only shrink.
+only says nothing. Workers of xdist each watch, and what fired in one of them has fired. Daemons of
+real pools are not watched. What never fires and is known not to is listed; the list may only
+shrink.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ import pytest
 
 TESTS = Path(__file__).parent
 WATCHED = ("unit", "scenario")
+# What a worker's edges are called in what it hands on.
+WORKERS_EDGES = "edges"
 # Edges that no test fires yet.
 KNOWN: set[str] = set()
 
@@ -98,8 +101,6 @@ def _status(ad: Any) -> str:
 
 def pytest_collection_finish(session: pytest.Session) -> None:
     """Watch, if the session runs everything that may fire an edge."""
-    if hasattr(session.config, "workerinput") or session.config.getoption("numprocesses", None):
-        return
     if session.config.getoption("collectonly"):
         return
     collected = {item.path for item in session.items}
@@ -108,9 +109,19 @@ def pytest_collection_finish(session: pytest.Session) -> None:
         watch()
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Take over what a worker watched; one that died has nothing to say, and its test failed."""
+    expected, fired = getattr(node, "workeroutput", {}).get(WORKERS_EDGES, ((), ()))
+    _expected.update(expected)
+    _fired.update(fired)
+
+
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Fail the session if an edge never fired, or one that is listed did."""
-    if _complaints() and session.exitstatus == pytest.ExitCode.OK:
+    """Fail the session if an edge never fired, or one that is listed did; a worker hands on."""
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput[WORKERS_EDGES] = (sorted(_expected), sorted(_fired))
+    elif _complaints() and session.exitstatus == pytest.ExitCode.OK:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
