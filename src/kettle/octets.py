@@ -61,6 +61,19 @@ def bounded(text: str, most: int = MOST_QUOTED) -> str:
     return f"{text[:most]}... ({len(text)} characters in all)"
 
 
+def bounded_reason(reason: str) -> str:
+    """Return a reason as ads, logs and tables have it: of a long one both ends and how long it was.
+
+    What is wrong stands at the end of many, such as the errno behind a path. What is returned
+    is no longer than a reason may be, so whoever bounds it once more changes nothing.
+    """
+    if len(reason) <= MOST_OF_A_REASON:
+        return reason
+    gap = f"... ({len(reason)} characters in all) ..."
+    kept = MOST_OF_A_REASON - len(gap)
+    return f"{reason[: kept - kept // 4]}{gap}{reason[-(kept // 4) :]}"
+
+
 @functools.cache
 def keeping_bytes(errors: str) -> str:
     """Return the error handler for writing that keeps every byte, and else does as `errors`."""

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from kettle.attributes.codes import HoldReasonCode, ShadowExit, VacateReasonCode, sends_back
 from kettle.choices import Choice
 from kettle.classad import ClassAd, parse_expression
-from kettle.octets import MOST_OF_A_REASON, bounded
+from kettle.octets import bounded_reason
 from kettle.policy.evict_changes import next_request
 from kettle.policy.job_policy import Decision, SystemPolicy, Verdict, decide_exit
 from kettle.transfer.plan import core_name
@@ -234,7 +234,7 @@ def _ended(job: ClassAd, reason: ShadowExit, now: float, system: SystemPolicy) -
 
 
 def _held(events: tuple[Last, ...], reason: str, code: int, subcode: int) -> Ending:
-    reason = bounded(reason, MOST_OF_A_REASON)
+    reason = bounded_reason(reason)
     attributes: dict[str, object] = {
         "HoldReason": reason,
         "HoldReasonCode": code,

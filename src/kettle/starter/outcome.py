@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from kettle.attributes.codes import HoldReasonCode, ShadowExit, VacateReasonCode
 from kettle.classad import ClassAd
-from kettle.octets import MOST_OF_A_REASON, bounded
+from kettle.octets import bounded_reason
 from kettle.policy.kill_signals import signal_death
 from kettle.transfer.outcome import Outcome
 
@@ -165,7 +165,7 @@ def remote_error(host: str, message: str, code: int, subcode: int, *, critical: 
     ad = ClassAd({"MyType": "RemoteErrorEvent", "EventTypeNumber": 21})
     ad["Daemon"] = "starter"
     ad["ExecuteHost"] = host
-    ad["ErrorMsg"] = bounded(message, MOST_OF_A_REASON)
+    ad["ErrorMsg"] = bounded_reason(message)
     ad["CriticalError"] = critical
     if code:
         ad["HoldReasonCode"] = code

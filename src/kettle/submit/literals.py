@@ -47,8 +47,8 @@ def normalize(text: str) -> str:
 def asked_names(text: str) -> frozenset[str]:
     """Return the attributes that an expression asks for, as they are written, `MY.` taken off.
 
-    `TARGET.` stays. None where it does not parse or is too long to. What is selected from an ad
-    that has it is not asked for. Source: dry runs of 25.14.1 (test_mentions.py).
+    `TARGET.` stays. No names where it does not parse or is too long to. What is selected from an
+    ad that has it is not asked for. Source: dry runs of 25.14.1 (test_mentions.py).
     """
     if not text or is_long_formula(text):
         return frozenset()

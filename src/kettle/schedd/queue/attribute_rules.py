@@ -50,8 +50,11 @@ def check_shape(name: str, text: str, cluster: int = 0, proc: int = 0) -> None:
     if is_broken(text):
         said = f"Received invalid attribute value '{text[:_SHOWN]}'{_of(cluster, proc)}; ignoring"
         raise RefusedError(said, code=errno.EINVAL)
-    if not text or len(text) > LONGEST_TEXT:
+    if not text:
         raise RefusedError(f"the value of {name} is not one expression", code=errno.EINVAL)
+    if len(text) > LONGEST_TEXT:
+        said = f"the value of {name} has {len(text):,} characters, {LONGEST_TEXT:,} are allowed"
+        raise RefusedError(said, code=errno.EINVAL)
     if is_long_formula(text):
         said = f"the value of {name} {LONG_FORMULA}"
         raise RefusedError(said, code=errno.EINVAL)

@@ -115,6 +115,12 @@ def test_an_expression_is_the_whole_text() -> None:
     ("job", "name", "text", "reason"),
     [
         ((1, 0), "Foo", "", "the value of Foo is not one expression"),
+        (
+            (1, 0),
+            "Args",
+            f'"{"x" * 2**20}"',
+            "the value of Args has 1,048,578 characters, 1,048,576 are allowed",
+        ),
         ((1, 0), "Foo", "1\n2", "Received invalid attribute value '1\n2' for job 1.0; ignoring"),
         ((1, 0), "Foo", "1\r", "Received invalid attribute value '1\r' for job 1.0; ignoring"),
         ((1, 0), "Foo.Bar", "1", "Got invalid attribute named Foo.Bar for job 1.0"),
