@@ -13,13 +13,17 @@ MAPPED = [
     for name in (
         *("attributes", "classad", "config", "records", "submit", "tools/printing", "transforms"),
         *(
+            "collector",
             "compat",
             "compat/htcondor2",
+            "master",
             "negotiator",
             "pool",
             "runtime",
             "schedd",
+            "shadow",
             "shared_port",
+            "startd",
             "starter",
             "tools/queue",
             "tools/status",

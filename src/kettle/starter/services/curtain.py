@@ -80,6 +80,7 @@ class Curtain:
         for path, opened in self._besides.items():
             if opened >= 0 and posixpath.dirname(path) == folder:
                 os.mkdir(path)
+                # The new file system covers its name: only what was opened before leads there.
                 os.fchdir(opened)
                 kernel.mount(".", path, flags=kernel.MS_BIND | kernel.MS_REC)
 

@@ -71,11 +71,11 @@ def is_dag(ad: ClassAd) -> bool:
 
 
 def find_batches(
-    ads: Iterable[ClassAd], *, whole: bool = True, guess: bool = False, by_node: bool = False
+    ads: Iterable[ClassAd], *, has_all: bool = True, guess: bool = False, by_node: bool = False
 ) -> list[Batch]:
     """Return the rows, in the order of their first jobs.
 
-    Not `whole`: only some of the batches' jobs were asked for, so that a job that is not there
+    Not `has_all`: only some of the batches' jobs were asked for, so that a job that is not there
     need not be done. With `guess` a cluster that does not say how many jobs it began with began
     with as many as its last job's number tells. `by_node`: a row that a node of a DAG begins has
     the node's name as its owner.
@@ -93,7 +93,7 @@ def find_batches(
 
     for number, jobs in clusters.items():
         batch = row_of(leaders[number])
-        count_cluster(batch, jobs, whole=whole, guess=guess)
+        count_cluster(batch, jobs, has_all=has_all, guess=guess)
         for ad in jobs[is_dag(jobs[0]) :]:
             # A node of another DAG than its cluster's first job is in the row of its own.
             # Compat: the reference dies of such nodes where the second DAG is the later one, and
@@ -223,7 +223,7 @@ def start_batch(ad: ClassAd, *, by_node: bool) -> Batch:
     return Batch(owner, name_batch(ad), ad.integer("QDate"))
 
 
-def count_cluster(batch: Batch, jobs: Sequence[ClassAd], *, whole: bool, guess: bool) -> None:
+def count_cluster(batch: Batch, jobs: Sequence[ClassAd], *, has_all: bool, guess: bool) -> None:
     """Count in its row how many jobs a cluster has altogether, and how many are done."""
     first, total = jobs[0], jobs[0].integer("TotalSubmitProcs") or 0
     if is_dag(first):
@@ -239,7 +239,7 @@ def count_cluster(batch: Batch, jobs: Sequence[ClassAd], *, whole: bool, guess: 
     elif total:
         made = first.integer("JobMaterializeNextProcId")
         batch.total += total
-        batch.done += (total if made is None else made) - len(jobs) if whole else 0
+        batch.done += (total if made is None else made) - len(jobs) if has_all else 0
     else:
         batch.is_open = True
 

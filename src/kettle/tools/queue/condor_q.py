@@ -488,7 +488,7 @@ def _render_mask(wish: Wish, mask: Mask, ads: Sequence[ClassAd]) -> str:
 
 def _render_batches(wish: Wish, ads: list[ClassAd], most: int) -> str:
     batches = find_batches(
-        ads, whole=wish.takes_whole_batches, guess=wish.batch_guess, by_node="dag" in wish.modes
+        ads, has_all=wish.takes_whole_batches, guess=wish.batch_guess, by_node="dag" in wish.modes
     )
     held = "global" in wish.flags
     return render_batches(batches, most, held=held, none=wish.batch_none)
