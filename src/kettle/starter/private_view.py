@@ -1,12 +1,14 @@
 """Which folders of the machine a job sees as its own, or empty (MOUNT_UNDER_SCRATCH).
 
+And for a login what it sees of the machine's lists of accounts.
+
 Pure. Making the view is `services/view.py`; only root can.
 """
 
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from kettle.classad import ClassAd
 from kettle.starter.sandbox import OF_A_STARTER
@@ -69,3 +71,21 @@ def shown_folders(hidden: Iterable[str], needed: str) -> tuple[str, ...]:
 def is_needed(folder: str, needed: tuple[str, ...]) -> bool:
     """Tell whether something that a job has to reach lies in a folder."""
     return any(path == folder or path.startswith(folder + "/") for path in needed)
+
+
+def accounts_with_shell(text: str, name: str, ids: tuple[int, int], shell: str, home: str) -> str:
+    """Return the list of accounts with this shell and home for one of them; its uid and gid."""
+    own = f"{name}:x:{ids[0]}:{ids[1]}::{home}:{shell}"
+    lines = [line for line in text.splitlines() if line.partition(":")[0] != name]
+    return "\n".join([*lines, own, ""])
+
+
+def groups_without_tty(text: str) -> str:
+    """Return the list of groups without the one that terminals are handed to."""
+    return "".join(f"{line}\n" for line in text.splitlines() if line.partition(":")[0] != "tty")
+
+
+def only_local(text: str, local: Sequence[str]) -> str:
+    """Return the name service configuration with nobody but the files asked for these lists."""
+    lines = [line for line in text.splitlines() if line.partition(":")[0].strip() not in local]
+    return "\n".join([*lines, *(f"{name}: files" for name in local), ""])

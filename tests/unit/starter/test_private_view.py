@@ -6,10 +6,15 @@ import pytest
 
 from kettle.classad import ClassAd
 from kettle.errors import KettleError
-from kettle.runtime.process.privileges import Account
-from kettle.starter.private_view import hidden_folders, private_folders, shown_folders
+from kettle.starter.private_view import (
+    accounts_with_shell,
+    groups_without_tty,
+    hidden_folders,
+    only_local,
+    private_folders,
+    shown_folders,
+)
 from kettle.starter.services.ssh import render_config
-from kettle.starter.services.view import accounts_with_shell, groups_without_tty, only_local
 
 SLOT, JOB = ClassAd({"OpSys": "LINUX"}), ClassAd({"WantTmp": True})
 
@@ -71,8 +76,7 @@ def test_of_folders_of_sandboxes_a_job_sees_where_it_works_unless_that_is_a_sand
 
 def test_an_account_gets_a_shell_and_the_others_stay_as_they_are() -> None:
     text = "root:x:0:0:root:/root:/bin/bash\nnobody:x:9:9:n:/none:/usr/sbin/nologin\n"
-    account = Account("nobody", 9, 9, (9,))
-    assert accounts_with_shell(text, account, "/bin/sh", "/job") == (
+    assert accounts_with_shell(text, "nobody", (9, 9), "/bin/sh", "/job") == (
         "root:x:0:0:root:/root:/bin/bash\nnobody:x:9:9::/job:/bin/sh\n"
     )
 

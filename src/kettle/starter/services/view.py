@@ -13,7 +13,7 @@ import contextlib
 import os
 import pwd
 import stat
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 
 from kettle.runtime.process import kernel
 from kettle.runtime.process.namespaces import (
@@ -25,7 +25,12 @@ from kettle.runtime.process.namespaces import (
 from kettle.runtime.process.privileges import Account, Privileges
 from kettle.runtime.storage.removal import remove_tree
 from kettle.runtime.storage.small_files import read_small
-from kettle.starter.private_view import SHARED_MEMORY
+from kettle.starter.private_view import (
+    SHARED_MEMORY,
+    accounts_with_shell,
+    groups_without_tty,
+    only_local,
+)
 from kettle.starter.services.curtain import Curtain
 
 # Where the machine shows POSIX message queues, if it does.
@@ -346,7 +351,10 @@ class JobView:
         """
         texts, local = {}, list[str]()
         if shell:
-            texts["/etc/passwd"] = accounts_with_shell(_read("/etc/passwd"), account, shell, home)
+            ids = (account.uid, account.gid)
+            texts["/etc/passwd"] = accounts_with_shell(
+                _read("/etc/passwd"), account.name, ids, shell, home
+            )
             local += ["passwd", "shadow"]
         if without_tty:
             texts["/etc/group"] = groups_without_tty(_read("/etc/group"))
@@ -403,24 +411,6 @@ def _remove(path: str) -> None:
         remove_tree(path)
     else:
         os.unlink(path)
-
-
-def accounts_with_shell(text: str, account: Account, shell: str, home: str) -> str:
-    """Return the list of accounts with this shell and home for one of them."""
-    own = f"{account.name}:x:{account.uid}:{account.gid}::{home}:{shell}"
-    lines = [line for line in text.splitlines() if line.partition(":")[0] != account.name]
-    return "\n".join([*lines, own, ""])
-
-
-def groups_without_tty(text: str) -> str:
-    """Return the list of groups without the one that terminals are handed to."""
-    return "".join(f"{line}\n" for line in text.splitlines() if line.partition(":")[0] != "tty")
-
-
-def only_local(text: str, local: Sequence[str]) -> str:
-    """Return the name service configuration with nobody but the files asked for these lists."""
-    lines = [line for line in text.splitlines() if line.partition(":")[0].strip() not in local]
-    return "\n".join([*lines, *(f"{name}: files" for name in local), ""])
 
 
 def _replace_files(texts: Mapping[str, str]) -> None:
