@@ -177,7 +177,26 @@ class ScheddService:
         if discarded:
             runtime.log.problem(f"Cut off the queue log: {discarded}")
         self.idle = IdleJobs(self.queue, AutoClusters())
-        self.scheduler = Scheduler(
+        self.scheduler = self._make_scheduler()
+        runtime.log(f"The queue has {len(self.queue.jobs)} jobs")
+        # Before anybody can submit: files of a cluster come before the cluster.
+        for name in await self.spool.remove_orphans(self.queue.knows):
+            runtime.log(f"Removed {name} from the spool: its job is gone")
+        for answering in (
+            *(self.commands, self.claims, self.spooling, self.users, self.exports),
+            *(self.transfers, self.connecting, self.dag_contacts),
+        ):
+            answering.register()
+        await self.history.mend()
+        with tasks.reported("Telling of what came just before the last schedd ended"):
+            self.events.tell_what_a_crash_kept(reversed(self.queue.jobs.values()))
+        with tasks.reported("Taking up what the last schedd left"):
+            Recovery(self.scheduler).recover()
+        self._start_parts()
+        self._start_rounds()
+
+    def _make_scheduler(self) -> Scheduler:
+        scheduler = Scheduler(
             self.queue,
             self.idle,
             Outside(
@@ -189,31 +208,18 @@ class ScheddService:
                 want_matches=self.want_matches,
                 rest=self._rest,
                 again=_again,
-                trouble=runtime.log.problem,
+                trouble=self.runtime.log.problem,
             ),
             self.now,
             most_running=self.settings.most_running,
             statistics=self.statistics,
-            system_policy=read_system_policy(runtime.config.get, runtime.log.problem),
+            system_policy=read_system_policy(self.runtime.config.get, self.runtime.log.problem),
         )
-        self.scheduler.rounded = self.queue_settings.rounded
-        runtime.log(f"The queue has {len(self.queue.jobs)} jobs")
-        # Before anybody can submit: files of a cluster come before the cluster.
-        for name in await self.spool.remove_orphans(self.queue.knows):
-            runtime.log(f"Removed {name} from the spool: its job is gone")
-        self.commands.register()
-        self.claims.register()
-        self.spooling.register()
-        self.users.register()
-        self.exports.register()
-        self.transfers.register()
-        self.connecting.register()
-        self.dag_contacts.register()
-        await self.history.mend()
-        with tasks.reported("Telling of what came just before the last schedd ended"):
-            self.events.tell_what_a_crash_kept(reversed(self.queue.jobs.values()))
-        with tasks.reported("Taking up what the last schedd left"):
-            Recovery(self.scheduler).recover()
+        scheduler.rounded = self.queue_settings.rounded
+        return scheduler
+
+    def _start_parts(self) -> None:
+        """Have the parts follow the queue, and begin what they do by themselves."""
         self.queue.observe(self._on_changes)
         self.queue.observe(self.factories.on_changes)
         self.factories.start()
@@ -228,8 +234,11 @@ class ScheddService:
         self.exports.start()
         self.ads.start()
         self.ads.want_matches()
-        runtime.network.on_moved(self.ads.on_moved)
-        self._clean_at = runtime.clock.steady() + self.settings.clean_seconds
+        self.runtime.network.on_moved(self.ads.on_moved)
+
+    def _start_rounds(self) -> None:
+        """Begin what is done again and again."""
+        self._clean_at = self.runtime.clock.steady() + self.settings.clean_seconds
         self._policy_rounds = PolicyRounds(self.scheduler.policy.apply)
         tasks.repeat(self._apply_policy, "periodic policy")
         tasks.repeat(self._renew_crontabs, "jobs that run by the clock")
