@@ -34,13 +34,13 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
     """Run folders on all cores, with a worker more since pools wait; named files here, at once.
 
-    What `-n` or PYTEST_XDIST_AUTO_NUM_WORKERS says counts before this.
+    A number that `-n` or PYTEST_XDIST_AUTO_NUM_WORKERS gives counts before this.
     """
+    if "PYTEST_XDIST_AUTO_NUM_WORKERS" in os.environ:
+        return None
     paths = [Path(config.invocation_params.dir, word.partition("::")[0]) for word in config.args]
     if config.getoption("capture") == "no" or all(path.is_file() for path in paths):
         return 0
-    if "PYTEST_XDIST_AUTO_NUM_WORKERS" in os.environ:
-        return None
     return min(len(os.sched_getaffinity(0)) + 1, MOST_WORKERS)
 
 

@@ -1,9 +1,10 @@
 """A second chance, said aloud, for tests with real processes on a machine that has other work.
 
 Such a test waits for facts with generous bounds, and still a machine may stand still for longer.
-One that fails is deferred: run once more, alone, when all others are through. Passing then makes it
-FLAKED, which the summary shouts with its name and its first failure; failing again is a failure.
-Tests without real processes get no second chance, and neither do many at once: that is a fault.
+One that fails is deferred: run once more when all others are through, or with workers of xdist all
+others of its worker. Passing then makes it FLAKED, which the summary shouts with its name and its
+first failure; failing again is a failure. Tests without real processes get no second chance, and
+neither do many at once, on all workers together: that is a fault.
 """
 
 from __future__ import annotations
@@ -89,6 +90,18 @@ def pytest_runtestloop(session: pytest.Session) -> Generator[None, object, objec
     return result
 
 
+def _first_failures(config: pytest.Config) -> set[str]:
+    """Return the tests that were put aside, on whichever worker."""
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    return {report.nodeid for report in reporter.stats.get("deferred", ())} if reporter else set()
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Fail a session whose workers put aside more together than is an accident."""
+    if len(_first_failures(session.config)) > MOST and session.exitstatus == pytest.ExitCode.OK:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
 def _give_up(waiting: list[tuple[pytest.Item, list[pytest.TestReport]]]) -> None:
     """Report as failures what was put aside."""
     for item, reports in waiting:
@@ -121,6 +134,8 @@ def pytest_report_teststatus(
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Shout the names of those that passed at the second try only."""
+    if (many := len(_first_failures(terminalreporter.config))) > MOST:
+        terminalreporter.line(f"{many} tests failed at their first try: no accident", red=True)
     flaked = terminalreporter.stats.get("flaked", [])
     if not flaked:
         return

@@ -658,7 +658,7 @@ def test_an_argument_that_is_too_long_for_the_kernel_is_not_repeated_in_the_reas
     remove(jobs)
 
 
-@pytest.mark.parametrize("name", ["/dev/stdout", "/dev/../dev/stderr", "/dev/fd/1"])
+@pytest.mark.parametrize("name", ["/dev/stdout", "//dev/../dev/stderr", "/proc/thread-self/fd/1"])
 def test_output_to_dev_stdout_on_a_shared_file_system_is_refused_in_a_sentence(
     pool: PersonalPool, work: Path, name: str
 ) -> None:

@@ -117,6 +117,20 @@ def test_many_at_once_are_no_accident(tmp_path: Path, workers: list[str]) -> Non
     assert "6 failed" in said
 
 
+def test_workers_count_together_what_failed_at_first(tmp_path: Path) -> None:
+    """Three each are no more than one worker alone may put aside; six are."""
+    text = (
+        "import os, pytest\n@pytest.mark.parametrize('n', range(6))\ndef test_flaky(n):\n"
+        f"    mark = {str(tmp_path / 'mark')!r} + str(n)\n"
+        "    if not os.path.exists(mark):\n        open(mark, 'w').close()\n        assert 0\n"
+    )
+    write(tmp_path, "pool/test_it.py", text)
+    code, said = run(tmp_path, "-n", "2")
+    assert code == 1, said
+    assert "6 flaked" in said
+    assert "6 tests failed at their first try" in said
+
+
 def test_an_interrupted_run_forgets_no_failure(tmp_path: Path) -> None:
     write(
         tmp_path,

@@ -31,7 +31,7 @@ from stopwatch import cpu_seconds
 
 MANY = 60_000
 # Seconds of processor time; one takes two, and most of them less than half a second.
-_MOST_SECONDS = 30.0
+_MOST_SECONDS = 15.0
 
 
 def _old(text: str) -> object:

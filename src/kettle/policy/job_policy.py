@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from kettle.attributes.codes import HoldReasonCode, JobStatus
 from kettle.choices import Choice
 from kettle.classad import ClassAd, Expr, unparse
-from kettle.octets import bounded
+from kettle.octets import bounded, bounded_reason
 
 
 class Verdict(Choice):
@@ -104,7 +104,7 @@ def decide_periodic(job: ClassAd, now: float, system: SystemPolicy = _NO_SYSTEM_
         if not _applies(verdict, status):
             continue
         if job.boolean(attribute) is True:
-            text = job.string(reason) or f"{_says(job, attribute)} TRUE"
+            text = bounded_reason(job.string(reason) or f"{_says(job, attribute)} TRUE")
             number = (job.integer(subcode) or 0) if subcode else 0
             return Decision(verdict, text, int(HoldReasonCode.JobPolicy), number)
         for decision in _system_decisions(job, verdict, system):
@@ -123,7 +123,7 @@ def _system_decisions(job: ClassAd, verdict: Verdict, system: SystemPolicy) -> I
         said = f"The system macro {rule.macro} expression '{unparse(rule.expression)}'"
         text = reason if isinstance(reason, str) and reason else f"{said} evaluated to TRUE"
         number = subcode if isinstance(subcode, int) else 0
-        yield Decision(verdict, text, int(HoldReasonCode.SystemPolicy), int(number))
+        yield Decision(verdict, bounded_reason(text), int(HoldReasonCode.SystemPolicy), int(number))
 
 
 def duration_deadline(job: ClassAd) -> tuple[float, str, HoldReasonCode] | None:
@@ -188,7 +188,7 @@ def decide_exit(job: ClassAd, now: float, system: SystemPolicy = _NO_SYSTEM_POLI
     for attribute in ("OnExitHold", "OnExitRemove"):
         answer = job.boolean(attribute)
         if attribute == "OnExitHold" and answer:
-            text = job.string("OnExitHoldReason") or f"{_says(job, attribute)} TRUE"
+            text = bounded_reason(job.string("OnExitHoldReason") or f"{_says(job, attribute)} TRUE")
             subcode = job.integer("OnExitHoldSubCode") or 0
             return Decision(Verdict.HOLD, text, int(HoldReasonCode.JobPolicy), subcode)
         if attribute == "OnExitRemove" and answer is False:

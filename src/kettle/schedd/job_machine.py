@@ -16,6 +16,7 @@ from kettle.attributes.codes import HoldReasonCode, JobStatus
 from kettle.classad import ClassAd
 from kettle.classad.text import quote_line
 from kettle.errors import ImpossibleTransition
+from kettle.octets import bounded_reason
 from kettle.schedd.tallies import count_hold
 
 # Attributes to set (text in old syntax) or, where None, to remove.
@@ -127,7 +128,7 @@ def _to_be_completed(ad: ClassAd) -> bool:
 def _record_hold(ad: ClassAd, event: Event, _now: int) -> Attributes:
     assert isinstance(event, Held)
     changes: Attributes = {
-        "HoldReason": quote_line(event.reason),
+        "HoldReason": quote_line(bounded_reason(event.reason)),
         **count_hold(ad, event.code),
         "HoldReasonCode": str(int(event.code)),
         "HoldReasonSubCode": str(event.subcode),
@@ -147,7 +148,7 @@ def _record_release(ad: ClassAd, event: Event, _now: int) -> Attributes:
 
 def _reason(event: Released | Removed) -> str | None:
     """Return why, as an expression; None where nobody has said it."""
-    return quote_line(event.reason) if event.reason else None
+    return quote_line(bounded_reason(event.reason)) if event.reason else None
 
 
 def _past_hold(ad: ClassAd) -> Attributes:

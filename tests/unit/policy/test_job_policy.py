@@ -6,6 +6,7 @@ import pytest
 
 from kettle.attributes.codes import HoldReasonCode, JobStatus
 from kettle.classad import ClassAd, parse_expression
+from kettle.octets import MOST_OF_A_REASON
 from kettle.policy.job_policy import (
     NOTHING,
     Decision,
@@ -58,6 +59,15 @@ def test_a_long_expression_is_not_repeated_as_a_whole() -> None:
     reason = decide_periodic(job(PeriodicHold=" || ".join(["1 == 1"] * 9000)), 100.0).reason
     assert len(reason) < 1200
     assert reason.endswith(" characters in all)' evaluated to TRUE")
+
+
+@pytest.mark.parametrize("what", ["Hold", "Release", "Remove", "Vacate"])
+def test_a_long_reason_of_a_jobs_own_is_bounded(what: str) -> None:
+    status = JobStatus.HELD if what == "Release" else JobStatus.RUNNING
+    rules = {f"Periodic{what}": "true", f"Periodic{what}Reason": f'"{"x" * 60_000}."'}
+    reason = decide_periodic(job(status, **rules), 1.0).reason
+    assert len(reason) == MOST_OF_A_REASON
+    assert reason.endswith("x.")
 
 
 @pytest.mark.parametrize("value", ["undefined", "error", "nosuch > 3"])

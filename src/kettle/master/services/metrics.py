@@ -60,10 +60,8 @@ class MetricsService:
         self._prober = Prober(self._hear, runtime.clock)
         self._pages: WebPages | None = None
         self._at: tuple[str, str] | None = None
-        self._ads: list[ClassAd] = []
         self._asked_at = float("-inf")
-        self._reachable = False
-        self._asking: asyncio.Task[None] | None = None
+        self._asking: asyncio.Task[list[ClassAd] | None] | None = None
 
     def note(self, states: Mapping[str, tuple[str, bool]], at_work: Mapping[str, int]) -> None:
         """Take how each daemon stands now: a word, and whether that is as it should be.
@@ -153,12 +151,12 @@ class MetricsService:
             stream.close()
 
     async def _make_metrics(self) -> Page:
-        health, reachable = await asyncio.gather(self._ask_health(), self._ask_ads())
-        page = metrics.render(self._ads if reachable else (), health, reachable=reachable)
+        health, ads = await asyncio.gather(self._ask_health(), self._ask_ads())
+        page = metrics.render(ads or (), health, reachable=ads is not None)
         return Page(200, page, _TEXT)
 
-    async def _ask_ads(self) -> bool:
-        """Have the ads of the pool asked for, by one question at a time; returns if they are there.
+    async def _ask_ads(self) -> list[ClassAd] | None:
+        """Return the ads of the pool, asked for by one question at a time; None if none are told.
 
         A collector that is silent costs a page ADS_SECONDS, and those after it nothing.
         """
@@ -169,14 +167,16 @@ class MetricsService:
             self._asked_at = now
         if not asking.done():
             await asyncio.wait([asking], timeout=max(0.0, self._asked_at + ADS_SECONDS - now))
-        return asking.done() and self._reachable
+        # A page that waits longer for something else must not have the next question's answer.
+        if not asking.done() or asking.cancelled() or asking.exception() is not None:
+            return None
+        return asking.result()
 
-    async def _ask(self) -> None:
-        """Take the ads of all daemons of the pool, as the first collector that answers has them.
+    async def _ask(self) -> list[ClassAd] | None:
+        """Return the ads of all daemons of the pool, as the first collector that answers has them.
 
         The collector's own is made anew only for who asks for it alone.
         """
-        self._reachable = False
         runtime = self._runtime
         for address in find_collectors(runtime.config, runtime.files):
             try:
@@ -185,9 +185,8 @@ class MetricsService:
             except (KettleError, OSError, TimeoutError) as error:
                 runtime.log.full(f"The collector tells no figures: {error}")
                 continue
-            self._ads, self._reachable = ads[:MOST_ADS], True
-            return
-        self._ads = []
+            return ads[:MOST_ADS]
+        return None
 
     async def _query(self, address: str, command: Command, query: ClassAd) -> list[ClassAd]:
         query["Projection"] = " ".join(metrics.attributes())

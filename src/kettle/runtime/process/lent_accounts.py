@@ -9,7 +9,8 @@ run as `nobody` all the same (`Privileges.job_account`), those on the access poi
 Compat: the reference's daemons do nothing for an owner without an account; his job never starts
 (test_who_has_no_account_submits_and_fetches).
 Limit: the ids are taken by hash, so that of 2,000 such owners two are alike with a chance of one in
-a thousand. An account that a name service does not tell of for a moment counts as none.
+a thousand, and of 500 in a container some are; names of different domains are one, as they would be
+one account. An account that a name service does not tell of for a moment counts as none.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ from collections.abc import Callable
 from kettle.errors import NotFoundError
 from kettle.runtime.process.privileges import Account, find_account
 
-# What no distribution, name service or container hands out: the upper half, without its last ids.
+# What distributions and containers leave alone: the upper half, without its last ids. Limit: name
+# services that hand ids out there, as FreeIPA does to subordinate users, are asked by uid only.
 UNUSED = range(1 << 31, (1 << 32) - (1 << 16))
 # Of a namespace that does not have those: the upper half of its largest piece, if there are so many
 # in it; its last ones are often taken (nobody's 65534).
@@ -32,12 +34,16 @@ _LAST_LEFT = 100
 _TRIES = 8
 
 
-def lendable(uid_map: str) -> range:
-    """Return the ids to lend in a user namespace whose /proc/self/uid_map is this; maybe none."""
-    pieces = []
-    for line in uid_map.splitlines():
-        first, _, count = (int(word) for word in line.split())
-        pieces.append(range(first, first + count))
+def lendable(uid_map: str, gid_map: str) -> range:
+    """Return the ids to lend in a user namespace, by its maps in /proc/self; maybe none.
+
+    A group has its user's number, so they are of pieces that lie in both maps.
+    """
+    pieces = [
+        range(max(users.start, groups.start), min(users.stop, groups.stop))
+        for users in _pieces(uid_map)
+        for groups in _pieces(gid_map)
+    ]
     if any(piece.start <= UNUSED.start and UNUSED.stop <= piece.stop for piece in pieces):
         return UNUSED
     largest = max(pieces, key=len, default=range(0))
@@ -45,9 +51,20 @@ def lendable(uid_map: str) -> range:
     return upper if len(upper) >= _FEWEST else range(0)
 
 
+def _pieces(id_map: str) -> list[range]:
+    lines = ([int(word) for word in line.split()] for line in id_map.splitlines())
+    return [range(first, first + count) for first, _, count in lines]
+
+
 def lent_uid(owner: str, ids: range, is_taken: Callable[[int], bool]) -> int | None:
-    """Return the id of an owner's name: the first by hash that is not taken; None without ids."""
-    name = owner.encode("utf-8", "surrogateescape")
+    """Return the id of an owner's name: the first by hash that is not taken.
+
+    None without ids, and for a name that has no bytes: half a character, from a token.
+    """
+    try:
+        name = owner.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return None
     for number in range(_TRIES if ids else 0):
         salt = number.to_bytes(16, "little")
         digest = hashlib.blake2b(name, digest_size=8, salt=salt).digest()
@@ -74,10 +91,10 @@ def find_or_lend(owner: str) -> Account:
 @functools.cache
 def _ids() -> range:
     try:
-        with open("/proc/self/uid_map", encoding="ascii") as file:
-            return lendable(file.read())
+        with open("/proc/self/uid_map") as users, open("/proc/self/gid_map") as groups:
+            return lendable(users.read(), groups.read())
     except OSError:
-        return UNUSED
+        return range(0)
 
 
 def _is_taken(uid: int) -> bool:

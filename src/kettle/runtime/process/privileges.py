@@ -40,7 +40,7 @@ def find_account(name: str) -> Account:
     """Look an account up by name; NotFoundError if there is none."""
     try:
         entry = pwd.getpwnam(name)
-    except KeyError:
+    except (KeyError, ValueError):  # none has such a name, or a name with NUL or half a character
         raise NotFoundError(f"there is no account {name!r} on this machine") from None
     return _from_entry(entry)
 

@@ -471,5 +471,11 @@ class JobProcesses:
 
 
 def _is_our_own(path: str) -> bool:
-    """Whether a name stands for a file that whoever opens it has open, as /dev/stdout does."""
-    return os.path.normpath(path).startswith(("/dev/std", "/dev/fd/", "/proc/self/fd/"))
+    """Whether a name stands for a file that whoever opens it has open, as /dev/stdout does.
+
+    Limit: not through a link of the job's; there only what the owner may open is opened.
+    """
+    first, *words = os.path.normpath(path).strip("/").split("/")
+    if first == "proc":
+        return "fd" in words or "root" in words
+    return first == "dev" and words[:1] in (["stdin"], ["stdout"], ["stderr"], ["fd"])
