@@ -61,7 +61,9 @@ def spool_input(connector: Connector, address: Sinful, jobs: Sequence[ClassAd]) 
                 )
             except WireError as error:
                 # A schedd that does not want a job's files says so no further.
-                raise _not_sent(job, f"the schedd does not take them ({error})") from error
+                raise _not_sent(
+                    job, f"the schedd does not take them: its log says why ({error})"
+                ) from error
             outcomes.append(outcome)
             if outcome.failure is not None:
                 raise _not_sent(job, outcome.failure.reason)

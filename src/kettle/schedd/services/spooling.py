@@ -182,7 +182,8 @@ class SpoolCommands:
         room = self._schedd.spool.room_kib()
         if room is None:
             return -1
-        announced = (job.ad.integer("TransferInputSizeMB") or 0) * 1024
+        # Whole megabytes, rounded up: it is at least one less, and what comes is counted anyway.
+        announced = max(0, (job.ad.integer("TransferInputSizeMB") or 0) - 1) * 1024
         if room == 0 or announced > room:
             raise RefusedError(f"the spool has room for {room} KiB only; try again later")
         return room * 1024
