@@ -24,6 +24,8 @@ from kettle.transfer.plan import check_name
 MAX_MANIFEST = 64 * 1024 * 1024
 MANIFEST, FAILURE = "MANIFEST", "FAILURE"
 MANIFEST_STEM = f"_condor_checkpoint_{MANIFEST}"
+# What the name of a folder ends with that holds what a run of a spooled job left.
+LEFT = ".left"
 # The ad of the job whose checkpoints are to be deleted, beside their manifests.
 JOB_AD = ".job.ad"
 # What `manifest_name` makes, and nothing else: it is by this name that a manifest is opened.
@@ -37,6 +39,18 @@ class Entry:
 
     digest: str
     name: str
+
+
+def left_directory(job: ClassAd, spooled: str) -> str:
+    """Return where files wait that a run left before the job's end, for its next run.
+
+    `spooled` is the job's folder in the spool. Where that holds what the user sent, and the event
+    log, it is one beside it, which can take another's place whole.
+
+    Compat: the reference has both in one folder; its schedd, when it takes over the spool, starts
+    a spooled job from its beginning (test_what_a_spooled_job_left_lies_beside_its_input).
+    """
+    return spooled + LEFT if "StageInStart" in job else spooled
 
 
 def manifest_name(number: int) -> str:

@@ -2,7 +2,7 @@
 
 Paths are judged by where they really are, links and `..` resolved; what does not exist yet is
 judged by where it would be. The administrator's list wins over the job's own, LimitDirectoryAccess;
-either admits the job's folder in the spool. Source: the manual, LIMIT_DIRECTORY_ACCESS.
+either admits the job's folders in the spool. Source: the manual, LIMIT_DIRECTORY_ACCESS.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import errno
 import os
 from collections.abc import Iterable, Sequence
 
+from kettle.transfer.checkpoints import LEFT
 from kettle.transfer.plan import split_at_commas
 
 
@@ -30,7 +31,10 @@ class AccessLimits:
         folders = tuple(administrators) or tuple(split_at_commas(fence))
         if not folders:
             return None
-        return cls((*folders, spooled, f"{spooled}.tmp") if spooled else folders)
+        if not spooled:
+            return cls(folders)
+        own = (spooled, spooled + LEFT)
+        return cls((*folders, *own, *(f"{folder}.tmp" for folder in own)))
 
     def allow(self, path: str) -> bool:
         """Tell whether a file may be read, written or made here."""

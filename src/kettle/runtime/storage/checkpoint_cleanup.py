@@ -21,7 +21,7 @@ from kettle.errors import RefusedError
 from kettle.named_tuples import NamedTuple
 from kettle.octets import AS_IS
 from kettle.runtime.process.inheritance import without_inheritance
-from kettle.transfer.checkpoints import JOB_AD, places_of, was_checkpoint
+from kettle.transfer.checkpoints import JOB_AD, LEFT, places_of, was_checkpoint
 from kettle.transfer.plan import check_name
 from kettle.wire.codec import is_private_attribute
 
@@ -59,7 +59,7 @@ def set_aside(
     check_name(owner, code=13)
     if "/" in owner:
         raise RefusedError(f"{owner!r} is no name of an owner")
-    target = os.path.join(spool, FOLDER, owner, os.path.basename(folder))
+    target = os.path.join(spool, FOLDER, owner, os.path.basename(folder).removesuffix(LEFT))
     with privileges.as_account(account):
         moving = [name for name in _names(folder) if was_checkpoint(name) not in {None, *keep}]
         if not moving:

@@ -8,8 +8,9 @@ as `SUBMIT_…`; a client that fetches the output puts them back. Moving the fil
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Generator
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import replace
+from itertools import product
 
 from kettle.attributes.codes import HoldReasonCode, JobStatus
 from kettle.classad import ClassAd
@@ -87,52 +88,74 @@ def finished(ad: ClassAd, folder: str, started: int, now: int) -> Attributes:
     return changes
 
 
-def plan_output(ad: ClassAd, folder: str, view: FileView) -> Generator[None, None, Plan]:
+def plan_output(ad: ClassAd, folders: Sequence[str], view: FileView) -> Generator[None, None, Plan]:
     """Return what is sent back of a spooled job, found a file at a time.
 
-    What SpooledOutputFiles names once the job has ended, else TransferOutput, or else every file
-    and folder that is newer than the end of the spooling; and the standard streams and the event
-    log under the names the user gave them. A link to a folder is not followed, as it may lead
-    round. What is named and is one, or is not there, is sent all the same, so that its transfer
-    fails. RefusedError for more than one transfer may carry.
+    `folders` are its own in the spool and, of a job that is not over, where what its last run left
+    is, if anything: of two files of one name that is the newer. What travels is what
+    SpooledOutputFiles names once the job has ended, else TransferOutput, or else every file and
+    folder that is newer than the end of the spooling; and the standard streams and the event log
+    under the names the user gave them. A link to a folder is not followed, as it may lead round.
+    What is named and is one, or is not there, is sent all the same, so that its transfer fails.
+    RefusedError for more than one transfer may carry.
     """
-    named = yield from _outputs(ad, folder, view)
+    named = yield from _outputs(ad, folders, view)
     missing = [SendFile(path, name) for path, name in named if view.look(path) is None]
     # A job whose files have not come and that names its output lacks its streams, too.
     tells_streams = bool(missing) and is_waiting_for_files(ad)
     for source, name in _streams(ad).items():
-        for candidate in (source, name):
+        for folder, candidate in product(reversed(folders), (source, name)):
             look = view.look(posixpath.join(folder, candidate))
             if look is not None and look.is_regular:
                 named.append((posixpath.join(folder, candidate), name))
                 break
         else:
             if tells_streams and source in {STDOUT_NAME, STDERR_NAME}:
-                missing.append(SendFile(posixpath.join(folder, name), name))
+                missing.append(SendFile(posixpath.join(folders[0], name), name))
     plan: Plan = yield from plan_named(view, named)
     return replace(plan, items=(*missing, *plan.items))
 
 
 def _outputs(
-    ad: ClassAd, folder: str, view: FileView
+    ad: ClassAd, folders: Sequence[str], view: FileView
 ) -> Generator[None, None, list[tuple[str, str]]]:
     """Return (path, name) of a job's output but its streams: all that is named, or is new."""
-    named = []
     # What came is known by the names it came under, without the folders that it had there.
     listed = ad.string("SpooledOutputFiles")
     if listed is None:
         listed = ad.string("TransferOutput")
-    names = split_at_commas(listed) if listed is not None else list(view.names(folder))
-    for name in names:
+    found = _new(ad, folders, view) if listed is None else _named(ad, listed, folders, view)
+    named = []
+    for name, path in found:
         yield
-        if is_url(name) or name in {STDOUT_NAME, STDERR_NAME}:
-            continue
-        path = posixpath.join(folder, _inside(name))
-        # What went to its destination as the job ended is not here.
-        elsewhere = listed is not None and "OutputDestination" in ad and view.look(path) is None
-        if not elsewhere and (listed is not None or _is_new(ad, name, view.look(path))):
-            named.append((path, _inside(name)))
+        if name not in {STDOUT_NAME, STDERR_NAME}:
+            named.append((path, name))
     return named
+
+
+def _named(
+    ad: ClassAd, listed: str, folders: Sequence[str], view: FileView
+) -> Iterator[tuple[str, str]]:
+    """Yield (name, path) of what is listed, also where it is not there."""
+    for entry in split_at_commas(listed):
+        if is_url(entry):
+            continue
+        name = _inside(entry)
+        paths = [posixpath.join(folder, name) for folder in folders]
+        there = [path for path in paths if view.look(path) is not None]
+        # What went to its destination as the job ended is not here.
+        if not there and "OutputDestination" not in ad:
+            there = paths[:1]
+        yield from ((name, path) for path in there)
+
+
+def _new(ad: ClassAd, folders: Sequence[str], view: FileView) -> Iterator[tuple[str, str]]:
+    """Yield (name, path) of what is newer than the end of the spooling, and of all a run left."""
+    for folder in folders:
+        for name in view.names(folder):
+            path = posixpath.join(folder, name)
+            if folder != folders[0] or _is_new(ad, name, view.look(path)):
+                yield name, path
 
 
 def _is_new(ad: ClassAd, name: str, look: Look | None) -> bool:

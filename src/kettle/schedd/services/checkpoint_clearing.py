@@ -42,7 +42,7 @@ class CheckpointClearing:
 
     def takes(self, job: Job) -> bool:
         """Have a job's checkpoints deleted and then its folder removed; False if it has none."""
-        folder = self._schedd.spool.job_folder(job.id)
+        folder = self._schedd.spool.left_folder(job)
         if job.ad.string("CheckpointDestination") is None or not os.path.isdir(folder):
             return False
         self._leaving.append(job)
@@ -74,7 +74,7 @@ class CheckpointClearing:
                 runtime.privileges,
                 account,
                 schedd.spool.path,
-                schedd.spool.job_folder(job.id),
+                schedd.spool.left_folder(job),
                 job.ad,
             )
             folder = await tasks.in_turns(moving)

@@ -1,7 +1,7 @@
 """The schedd's spool folder: files of late materialization and of spooled jobs.
 
-Layout: `SPOOL/<cluster mod 10000>/…`, as the reference has it. Source: wire notes, Late
-materialization and SPOOL_JOB_FILES.
+Layout: `SPOOL/<cluster mod 10000>/…`, as the reference has it, and beside a spooled job's folder
+one for what its runs left. Source: wire notes, Late materialization and SPOOL_JOB_FILES.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from itertools import count
 from typing import TYPE_CHECKING
 
+from kettle.attributes.codes import JobStatus
 from kettle.config.knobs.startd import StartdKnobs
 from kettle.errors import KettleError
 from kettle.runtime import tasks
@@ -24,9 +25,11 @@ from kettle.runtime.storage.free_space import read_free_kib
 from kettle.runtime.storage.growing_file import GrowingFile
 from kettle.runtime.storage.removal import remove_as_root
 from kettle.schedd.queue.job_ids import SPOOL_FAN, JobId, spool_folder
+from kettle.transfer.checkpoints import LEFT, left_directory
 
 if TYPE_CHECKING:
     from kettle.runtime.context import Runtime
+    from kettle.schedd.queue.job_queue import Job
 
 # Names that are looked at before others have their turn.
 _AT_ONCE = 100
@@ -36,7 +39,7 @@ _GONE = ".gone"
 _LONGEST_HELP = 64 * 1024
 _CLUSTER_FILE = re.compile(r"condor_submit\.(\d{1,18})\.(?:items|digest)")
 _JOB_FOLDER = re.compile(
-    r"cluster(\d{1,18})\.proc(\d{1,18})\.subproc0(?:\.tmp|\.swap)?(\.gone\d{1,9})?"
+    r"cluster(\d{1,18})\.proc(\d{1,18})\.subproc0(?:\.left)?(?:\.tmp|\.swap)?(\.gone\d{1,9})?"
 )
 
 
@@ -58,6 +61,18 @@ class SpoolFolder:
     def job_folder(self, job: JobId) -> str:
         """Return a spooled job's folder."""
         return f"{self.path}/{spool_folder(job)}"
+
+    def left_folder(self, job: Job) -> str:
+        """Return where a job's next run finds what the last one left."""
+        return left_directory(job.ad, self.job_folder(job.id))
+
+    def output_folders(self, job: Job) -> list[str]:
+        """Return where a spooled job's output is: its folder, and until its end what it left."""
+        own, left = self.job_folder(job.id), self.left_folder(job)
+        if left == own or job.status == JobStatus.COMPLETED:
+            return [own]
+        folder_swap.settle(self._runtime.privileges, left)
+        return [own, left] if os.path.isdir(left) else [own]
 
     def begin_items(self, cluster: int) -> GrowingFile:
         """Begin to keep the rows of a late materialized cluster."""
@@ -84,22 +99,28 @@ class SpoolFolder:
         return path
 
     def remove_job(self, job: JobId) -> None:
-        """Have a job's folder removed, if it has one, and the empty folders above it.
+        """Have a job's folders removed, if it has any, and the empty folders above them.
 
-        It loses its name at once; what is in it goes in turns with the schedd's other work.
+        They lose their names at once; what is in them goes in turns with the schedd's other work.
         """
         folder = self.job_folder(job)
-        if not os.path.isdir(os.path.dirname(folder)):
+        above = os.path.dirname(folder)
+        if not os.path.isdir(above):
             return
-        there = [
-            folder + suffix
-            for suffix in ("", folder_swap.ARRIVING, folder_swap.OLD)
-            if os.path.lexists(folder + suffix)
-        ]
+        if not any([self._remove_if_there(folder), self._remove_if_there(folder + LEFT)]):
+            _remove_with_parent(above)
+
+    def remove_left(self, job: JobId) -> None:
+        """Have removed what the runs of a spooled job left: its next one begins anew."""
+        self._remove_if_there(self.job_folder(job) + LEFT)
+
+    def _remove_if_there(self, folder: str) -> bool:
+        """Have a folder removed with those that a swap knows; False if there is none of them."""
+        names = (folder + suffix for suffix in ("", folder_swap.ARRIVING, folder_swap.OLD))
+        there = [name for name in names if os.path.lexists(name)]
         for path in there:
             self._remove_aside(path)
-        if not there:
-            _remove_with_parent(os.path.dirname(folder))
+        return bool(there)
 
     def _remove_aside(self, folder: str) -> None:
         """Take a folder's name from it, and have it removed.
@@ -153,7 +174,8 @@ class SpoolFolder:
                 removed.append(self._remove_orphan(named))
             elif named.proc is not None:
                 folder = self.job_folder(JobId(named.cluster, named.proc))
-                folder_swap.settle(self._runtime.privileges, folder)
+                for one in (folder, folder + LEFT):
+                    folder_swap.settle(self._runtime.privileges, one)
         return removed
 
     def _remove_orphan(self, named: _Named) -> str:

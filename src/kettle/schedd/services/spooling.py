@@ -163,6 +163,8 @@ class SpoolCommands:
         # input: the time to compare with has whole seconds.
         await tasks.in_turns(files.date_back(arriving, finished))
         await folder_swap.put_in_place(runtime.files, runtime.privileges, folder)
+        # Who sends his files once more wants them used, and not what was made of the former ones.
+        schedd.spool.remove_left(job.id)
         if job.id not in schedd.queue.jobs:
             schedd.spool.remove_job(job.id)
             raise NotFoundError(f"job {job.id} left while its files arrived")
@@ -252,8 +254,7 @@ class SpoolCommands:
             privileges = schedd.runtime.privileges
             if spooling.has_folder(job.ad):
                 files = OwnedFiles.of(privileges, job.owner)
-                folder = schedd.spool.job_folder(job.id)
-                steps = spooling.plan_output(job.ad, folder, files)
+                steps = spooling.plan_output(job.ad, schedd.spool.output_folders(job), files)
             else:
                 files = NearFiles(
                     privileges, account_of_owner(privileges, job.owner), self._limits(job)

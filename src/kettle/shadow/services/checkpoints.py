@@ -1,4 +1,4 @@
-"""Where the files of an unfinished job wait for its next run: its directory in the spool.
+"""Where the files of an unfinished job wait for its next run: a directory of its own in the spool.
 
 A transfer that is not the final one (a checkpoint, or what an evicted job leaves) is received into
 a directory beside it, which takes its place only when everything has arrived and is on disk: a
@@ -25,6 +25,7 @@ from kettle.runtime.storage.removal import remove_as_root
 from kettle.transfer.checkpoints import (
     MAX_MANIFEST,
     failure_name,
+    left_directory,
     manifest_name,
     newest,
     number_of,
@@ -53,15 +54,14 @@ class IntermediateStore:
         self._runtime = shadow.host.runtime
         self._job = shadow.job
         spool = shadow.host.spool
-        self._path = spool_directory(spool, shadow.cluster, shadow.proc) if spool else ""
+        own = spool_directory(spool, shadow.cluster, shadow.proc) if spool else ""
+        self._path = left_directory(shadow.job, own) if own else ""
         # Whether files are coming, or came, that are neither kept nor forgotten yet.
         self.is_begun = False
-        # What a user spooled is the job's input itself, not left over from a run.
-        self._is_input = shadow.job.integer("StageInStart") is not None
 
     def existing(self) -> str:
         """Return the directory, if an earlier run left files in it, else nothing."""
-        if not self._path or self._is_input:
+        if not self._path:
             return ""
         # A host may have died in the middle of `keep`: the older files are still there.
         folder_swap.settle(self._runtime.privileges, self._path)
@@ -109,7 +109,6 @@ class IntermediateStore:
         keep = newest(names, count or len(names))
         runtime, owner = self._runtime, self._runtime.privileges.daemon
         spool = self._path.rsplit("/", 3)[0]
-        # What a user spooled is not looked at: these are few.
         moving = checkpoint_cleanup.set_aside(
             runtime.privileges, owner, spool, folder, self._job, keep
         )

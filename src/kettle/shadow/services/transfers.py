@@ -119,9 +119,9 @@ async def take_output(shadow: Run, stream: Stream) -> None:
         if shadow.keeping:
             # What came before is told as over first, and is on disk.
             await asyncio.wait(shadow.keeping)
-        if not final and not spooled:
+        if not final:
             place.landing = Landing(await store.begin(), {})
-        elif final and shadow.state.phase is Phase.RUNNING:
+        elif shadow.state.phase is Phase.RUNNING:
             shadow.update(texts({"JobStatus": int(JobStatus.TRANSFERRING_OUTPUT)}))
         objection = await _object_to(size, only_folder(shadow.job, place.landing), files)
         refused = objection is not None

@@ -18,9 +18,9 @@ from kettle.transfer.items import FileView, SendFile
 from kettle.transfer.plan import Plan, plan_in_place
 
 
-def planned(ad: ClassAd, folder: str, view: FileView) -> Plan:
+def planned(ad: ClassAd, folder: str, view: FileView, *left: str) -> Plan:
     """Plan it in one go."""
-    steps = spooling.plan_output(ad, folder, view)
+    steps = spooling.plan_output(ad, [folder, *left], view)
     while True:
         try:
             next(steps)
@@ -72,6 +72,32 @@ def test_what_came_is_sent_under_the_names_it_came_under(tmp_path: Path) -> None
     ended = {"TransferOutput": "sub/x,deep/more", "SpooledOutputFiles": "x,more"}
     assert names(tmp_path, **ended) == ["x", "more", "more/y"]
     assert names(tmp_path, TransferOutput="x", SpooledOutputFiles="") == []
+
+
+@pytest.mark.parametrize("listed", [None, "state,made,data"])
+def test_of_two_files_that_of_a_run_is_sent_and_folders_become_one(
+    tmp_path: Path, listed: str | None
+) -> None:
+    own, left = tmp_path / "job", tmp_path / "job.left"
+    for folder, files in (
+        (own, ("state", "made", "data/input", "data/both", "condor_exec.exe", "_condor_stdout")),
+        (left, ("state", "data/both", "data/new", "_condor_stdout")),
+    ):
+        for name in files:
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).touch()
+    named = {} if listed is None else {"TransferOutput": listed}
+    ad = ClassAd({"Out": "said", **named})
+    plan = planned(ad, str(own), LocalFiles(), str(left))
+    sent = [item for item in plan.items if isinstance(item, SendFile)]
+    assert {item.name: os.path.relpath(item.path, tmp_path) for item in sent} == {
+        "state": "job.left/state",
+        "made": "job/made",
+        "data/input": "job/data/input",
+        "data/both": "job.left/data/both",
+        "data/new": "job.left/data/new",
+        "said": "job.left/_condor_stdout",
+    }
 
 
 def test_what_is_named_and_not_there_is_sent_all_the_same(tmp_path: Path) -> None:

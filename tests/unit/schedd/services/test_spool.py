@@ -46,8 +46,9 @@ def test_what_belongs_to_jobs_that_are_gone_is_removed_and_nothing_else(tmp_path
     spool = make_spool(tmp_path)
     for cluster in (7, 8, 10_007):
         folder = Path(spool.job_folder(JobId(cluster, 0)))
-        folder.mkdir(parents=True)
-        (folder / "input").write_text("x")
+        for one in (folder, folder.with_name(f"{folder.name}.left")):
+            one.mkdir(parents=True)
+            (one / "input").write_text("x")
         Path(spool.cluster_file(cluster, "items")).write_text("x")
     (tmp_path / "history").write_text("x")
     (tmp_path / "7" / "somebody else's").write_text("x")
@@ -62,11 +63,14 @@ def test_what_belongs_to_jobs_that_are_gone_is_removed_and_nothing_else(tmp_path
     assert removed == [
         "7/condor_submit.10007.items",
         "7/0/cluster10007.proc0.subproc0",
+        "7/0/cluster10007.proc0.subproc0.left",
         "8/condor_submit.8.items",
         "8/0/cluster8.proc0.subproc0",
+        "8/0/cluster8.proc0.subproc0.left",
     ]
     left = sorted(str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file())
     assert left == [
+        "7/0/cluster7.proc0.subproc0.left/input",
         "7/0/cluster7.proc0.subproc0/input",
         "7/condor_submit.7.items",
         "7/somebody else's",

@@ -13,6 +13,7 @@ from typing import Any, cast
 
 import pytest
 
+from kettle.attributes.codes import JobStatus
 from kettle.classad import ClassAd
 from kettle.config import Config
 from kettle.errors import ConnectionLost, KettleError
@@ -151,6 +152,7 @@ class Fetching:
         self._commands._schedd.runtime.log = lambda text: None
         arrival.job.owner = pwd.getpwuid(os.getuid()).pw_name
         arrival.job.ad["StageInStart"] = 1
+        arrival.job.status = JobStatus.COMPLETED
 
     async def fetch(self) -> bool:
         """Let the schedd send it; tell whether all of it came."""

@@ -48,9 +48,10 @@ def receive(
     *,
     keep: bool = True,
     privileges: Privileges | None = None,
+    **job: object,
 ) -> None:
     """Let a transfer bring files."""
-    each = store(spool, privileges)
+    each = store(spool, privileges, **job)
     folder = Path(asyncio.run(each.begin()))
     for name, text in files.items():
         (folder / name).write_text(text)
@@ -59,8 +60,8 @@ def receive(
     asyncio.run(each.forget())
 
 
-def found(spool: Path) -> dict[str, str]:
-    folder = store(spool).existing()
+def found(spool: Path, **job: object) -> dict[str, str]:
+    folder = store(spool, **job).existing()
     return {path.name: path.read_text() for path in Path(folder).iterdir()} if folder else {}
 
 
@@ -118,9 +119,16 @@ def test_the_folders_above_a_checkpoint_are_the_spool_s_and_the_checkpoint_its_o
     assert list(open_place.iterdir()) == []
 
 
-def test_what_the_user_spooled_is_no_checkpoint(tmp_path: Path) -> None:
-    receive(tmp_path, {"one": "1"})
+def test_what_a_spooled_job_left_lies_beside_its_input(tmp_path: Path) -> None:
+    own = tmp_path / "1/0/cluster1.proc0.subproc0"
+    own.mkdir(parents=True)
+    (own / "state").write_text("the user's")
     assert store(tmp_path, StageInStart=5).existing() == ""
+    receive(tmp_path, {"state": "1", "more": "1"}, StageInStart=5)
+    receive(tmp_path, {"state": "half"}, keep=False, StageInStart=5)
+    assert store(tmp_path, StageInStart=5).existing() == f"{own}.left"
+    assert found(tmp_path, StageInStart=5) == {"state": "1", "more": "1"}
+    assert [path.read_text() for path in own.iterdir()] == ["the user's"]
 
 
 def test_without_a_spool_there_is_no_place() -> None:
@@ -146,15 +154,16 @@ def aside(spool: Path) -> set[str]:
     return set(os.listdir(folder)) if folder.exists() else set()
 
 
+@pytest.mark.parametrize("spooled", [{}, {"StageInStart": 5}])
 def test_manifests_of_older_checkpoints_and_of_failed_ones_are_set_aside_to_be_deleted(
-    tmp_path: Path,
+    tmp_path: Path, spooled: dict[str, object]
 ) -> None:
-    receive(tmp_path, {manifest_name(number): "" for number in range(4)})
+    receive(tmp_path, {manifest_name(number): "" for number in range(4)}, **spooled)
     started: list[list[str]] = []
 
     async def clear(count: int) -> None:
         job = {"CheckpointDestination": "file:///ck/", "Owner": "alice", "ClusterId": 1}
-        each = store(tmp_path, **job)
+        each = store(tmp_path, **job, **spooled)
         each.discard(1)
         runtime: Any = each._runtime
         runtime.config = Config.from_text("")
@@ -168,7 +177,7 @@ def test_manifests_of_older_checkpoints_and_of_failed_ones_are_set_aside_to_be_d
     assert aside(tmp_path) == {".job.ad", failure_name(1)}
     asyncio.run(clear(2))
     assert aside(tmp_path) == {".job.ad", failure_name(1), manifest_name(0)}
-    assert set(found(tmp_path)) == {manifest_name(2), manifest_name(3)}
+    assert set(found(tmp_path, **spooled)) == {manifest_name(2), manifest_name(3)}
     folder = tmp_path / "checkpoint-cleanup/alice/cluster1.proc0.subproc0"
     assert "ClusterId = 1\n" in (folder / ".job.ad").read_text()
     command = ["deleteFilesListedIn", "file:///ck/ap_1.0_7", str(folder)]
