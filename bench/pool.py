@@ -3,7 +3,8 @@
     python bench/pool.py [--jobs N] [--json FILE]
 
 Every figure is taken in one run on one machine, so that the ratios mean something: the rate of bare
-posix_spawn of /bin/true on one core is measured first and between.
+posix_spawn of /bin/true on one core is measured first and between. Where $KETTLE_PEER_ROOT names a
+chroot with the real HTCondor, its pool does the same jobs in the end, and the figures are divided.
 """
 
 from __future__ import annotations
@@ -22,9 +23,24 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "src"))
 
+from peer import PeerPool, peer_pool
+
 from kettle.pool.personal import PersonalPool
 
 SLOTS = 8
+# HTCondor with as many slots, that looks for matches as often as its administrators let it.
+_PEER = f"""\
+use ROLE: Execute
+NEGOTIATOR_INTERVAL = 5
+NEGOTIATOR_MIN_INTERVAL = 1
+NEGOTIATOR_CYCLE_DELAY = 1
+UPDATE_INTERVAL = 5
+RUNBENCHMARKS = false
+NUM_CPUS = {SLOTS}
+SLOT_TYPE_1 = cpus=1
+NUM_SLOTS_TYPE_1 = {SLOTS}
+SLOT_TYPE_1_PARTITIONABLE = false
+"""
 _END = b"\n005 ("
 CONFIG = f"NUM_CPUS = {SLOTS}\n"
 SUBMIT = """\
@@ -145,6 +161,48 @@ def first_job(pool: PersonalPool, folder: Path, tries: int = 5) -> float:
     return statistics.median(spans)
 
 
+def measure_peer(peer: PeerPool, jobs: int) -> dict[str, float]:
+    """Return what the real HTCondor needs for its first job and for short ones.
+
+    Only figures of submitting and running: how its pool comes up is measured where it is started.
+    """
+    user = peer.folder / "user"
+
+    def submit_there(name: str, text: str) -> None:
+        (user / name).mkdir()
+        (user / name / "job.sub").write_text(text)
+        peer.run("chown", "-R", "tester", f"/tmp/{peer.name}/user/{name}")
+        command = peer.argv_as_tester("condor_submit", "-terse", f"{name}/job.sub")
+        subprocess.run(command, check=True, capture_output=True)
+
+    def log(name: str) -> str:
+        return f"/tmp/{peer.name}/user/{name}"
+
+    tries = []
+    for number in range(3):
+        name = f"first{number}"
+        submit_there(
+            name,
+            "executable = /bin/sh\n"
+            f"arguments = \"-c 'date +%s.%N > {log(name)}/started'\"\n"
+            f"transfer_executable = false\nlog = {log(name)}/log\nqueue\n",
+        )
+        returned = time.time()
+        wait_for_end(user / name, 1)
+        tries.append(float((user / name / "started").read_text()) - returned)
+    before = time.time()
+    submit_there("short", SUBMIT.format(folder=log("short"), count=jobs))
+    rate = jobs / (wait_for_end(user / "short", jobs) - before)
+    before = time.time()
+    held = SUBMIT.format(folder=log("held"), count=jobs * 5).replace("queue", "hold = true\nqueue")
+    submit_there("held", held)
+    return {
+        "first_job_seconds": statistics.median(tries),
+        "short_jobs_per_second": rate,
+        "submit_procs_per_second": jobs * 5 / (time.time() - before),
+    }
+
+
 def measure(jobs: int) -> dict[str, object]:
     """Take every figure; return them with the machine's description."""
     figures: dict[str, object] = {
@@ -197,6 +255,13 @@ def main() -> None:
     parser.add_argument("--json", metavar="FILE")
     arguments = parser.parse_args()
     figures = measure(arguments.jobs)
+    with peer_pool(f"bench-pool-{os.getpid()}", _PEER) as peer:
+        theirs = measure_peer(peer, arguments.jobs) if peer is not None else {}
+    for name, value in theirs.items():
+        figures[f"htcondor_{name}"] = value
+        ours = figures[name]
+        assert isinstance(ours, float)
+        figures[f"{name}_to_htcondor"] = ours / value
     for name, value in figures.items():
         shown = f"{value:.4g}" if isinstance(value, float) else value
         print(f"{name:<38} {shown}")
