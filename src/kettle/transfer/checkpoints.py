@@ -47,8 +47,8 @@ def left_directory(job: ClassAd, spooled: str) -> str:
     `spooled` is the job's folder in the spool. Where that holds what the user sent, and the event
     log, it is one beside it, which can take another's place whole.
 
-    Compat: the reference has both in one folder; its schedd, when it takes over the spool, starts
-    a spooled job from its beginning (test_what_a_spooled_job_left_lies_beside_its_input).
+    Compat: the reference has both in one folder. Whichever schedd takes over the other's spool
+    starts such a job from its beginning (test_what_a_spooled_job_left_lies_beside_its_input).
     """
     return spooled + LEFT if "StageInStart" in job else spooled
 
