@@ -160,7 +160,7 @@ def check_name(folder: str) -> None:
 def render_configuration(settings: PoolSettings) -> str:
     """Return the text of D/condor_config, for a folder whose name was checked."""
     is_one_user_s = isinstance(settings.location, Alone) and not settings.system
-    allowed = ", ".join(f"{user}@{settings.domain}" for user in settings.users)
+    allowed = ", ".join(f"{user}@$(UID_DOMAIN)" for user in settings.users)
     text = _TEXT.format(
         marker=MARKER,
         folder=settings.folder,

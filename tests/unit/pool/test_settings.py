@@ -14,6 +14,7 @@ from kettle.pool.settings import (
     render_configuration,
 )
 
+ROOT = {"CONDOR_CONFIG": "/root"}
 SETTINGS = PoolSettings("/d", ("alice",), "here", "/opt/bin", extra="START = false")
 
 
@@ -40,6 +41,17 @@ def test_what_is_given_beats_what_is_written() -> None:
     assert text.rindex("START = false") > text.index("START = true")
 
 
+@pytest.mark.parametrize("system", [False, True])
+def test_those_who_govern_a_pool_are_of_the_domain_that_was_given(system: bool) -> None:
+    given = PoolSettings(
+        "/d", ("root", "ann"), "here", "/opt/bin", extra="UID_DOMAIN = there", system=system
+    )
+    config = load_config(MemorySources({"/root": render_configuration(given)}), ROOT)
+    assert config.get("ALLOW_ADMINISTRATOR") == "root@there, ann@there"
+    # The pool's tokens name it, and are good on.
+    assert config.get("TRUST_DOMAIN") == "here"
+
+
 def test_a_pool_is_known_by_its_first_line() -> None:
     assert is_configuration_of_a_pool(render_configuration(SETTINGS))
     assert not is_configuration_of_a_pool("DAEMON_LIST = MASTER\n")
@@ -52,7 +64,7 @@ def test_a_pool_reads_its_own_settings_and_nobody_else_s(folder: str) -> None:
     others = [folder.replace(",", " ").split()[0], "/p", "x", "/x"]
     files = {f"{other}/evil": "A = evil\n" for other in others if other != folder}
     files |= {"/root": text, f"{folder}/config.d/10": "A = mine\n"}
-    config = load_config(MemorySources(files=files), {"CONDOR_CONFIG": "/root"})
+    config = load_config(MemorySources(files=files), ROOT)
     assert config.get("A") == "mine"
     assert config.files == ["/root", f"{folder}/config.d/10"]
 
