@@ -19,6 +19,7 @@ from kettle.levels import Level
 from kettle.runtime.credentials import SigningKeys
 from kettle.wire.commands import Command
 from kettle.wire.messages.daemoncore import TokenReply, TokenRequest
+from kettle.wire.security.identity import is_one_word
 from kettle.wire.security.tokens import POOL_KEY, mint_token
 
 if TYPE_CHECKING:
@@ -243,10 +244,15 @@ class TokenCommands:
         client_id = _short(request, "ClientId")
         if not client_id:
             raise RefusedError("a token request needs a ClientId", code=_BAD)
+        identity = _short(request, "User") or peer.user
+        if not is_one_word(identity):
+            # Compat: the reference takes it, and jobs of its bearer are idle for ever
+            # (test_a_request_for_a_name_with_blanks_is_refused).
+            raise RefusedError(f"nobody can be {identity!r}: a name has no blanks", code=_BAD)
         wish = Wish(
             number=str(1_000_000 + secrets.randbelow(9_000_000)),
             client_id=client_id,
-            identity=_short(request, "User") or peer.user,
+            identity=identity,
             proved=peer.user,
             location=peer.address,
             levels=_levels(request),

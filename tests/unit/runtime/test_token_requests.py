@@ -219,6 +219,16 @@ def test_a_request_waits_for_its_approval_and_is_fetched_once(tmp_path: Path) ->
     in_world(tmp_path, play)
 
 
+def test_a_request_for_a_name_with_blanks_is_refused(tmp_path: Path) -> None:
+    async def play(world: World, daemon: WorldDaemon[Issuer]) -> None:
+        wish = {"ClientId": "laptop", "User": "a b@here"}
+        reply = await send(world, daemon, "ann@here", Command.DC_START_TOKEN_REQUEST, **wish)
+        assert reply.string("ErrorString") == "nobody can be 'a b@here': a name has no blanks"
+        assert not daemon.service.commands.book.requests
+
+    in_world(tmp_path, play)
+
+
 def test_without_a_key_no_token_is_made(tmp_path: Path) -> None:
     async def scenario(world: World) -> None:
         daemon = await world.start("COLLECTOR", Issuer, NETWORK)

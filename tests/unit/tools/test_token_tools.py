@@ -140,6 +140,13 @@ def test_a_token_for_nobody_is_not_made(tmp_path: Path) -> None:
     assert "whose token is it?" in complaint
 
 
+@pytest.mark.parametrize("name", ["a b@dom", "ann@d ", "\tann", "ann@d\nbob@d"])
+def test_a_token_for_a_name_with_blanks_is_not_made(tmp_path: Path, name: str) -> None:
+    code, out, complaint = create(tmp_path, "-identity", name)
+    assert (code, out) == (1, "")
+    assert f"nobody can be {name!r}: a name has no blanks" in complaint
+
+
 def test_a_token_is_written_where_the_last_word_about_it_says(tmp_path: Path) -> None:
     file = tmp_path / "file"
     assert create(tmp_path, "-identity", "a@b", "-token", "t", "-file", str(file)) == (0, "", "")

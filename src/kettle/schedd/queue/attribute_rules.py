@@ -19,6 +19,7 @@ from kettle.records.queue_log import is_key
 from kettle.schedd.queue.actors import Actor
 from kettle.schedd.settings import QueueSettings
 from kettle.wire.codec import is_private_attribute
+from kettle.wire.security.identity import is_one_word
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
@@ -170,6 +171,10 @@ def _decide_identity(lower: str, text: str, actor: Actor, settings: QueueSetting
         if read is None:
             raise RefusedError(f"{lower} is to be a string, not {text[:80]}", code=errno.EACCES)
         wanted = read
+    if wanted and not is_one_word(wanted):
+        raise RefusedError(
+            f"{lower} cannot be {wanted[:80]!r}: a name has no blanks", code=errno.EINVAL
+        )
     allowed = {actor.owner, actor.user, ""}
     if wanted not in allowed and not actor.super_user:
         raise RefusedError(f"{actor.user} cannot submit jobs of {wanted}", code=errno.EACCES)

@@ -21,6 +21,7 @@ from kettle.schedd.queue.qmgmt_changes import Changes
 from kettle.submit.digest import LONGEST_DIGEST
 from kettle.wire.messages import qmgmt as calls
 from kettle.wire.messages.rpc import Call
+from kettle.wire.security.identity import is_one_word
 
 # Limit: clusters one transaction may make; a client with more commits in between. To commit so many
 # takes about two seconds, in which nobody else is served.
@@ -79,6 +80,10 @@ class Submitting:
         submitted = self._changes.new_jobs + more
         if 0 < limits.most_jobs < len(self._queue.jobs) + submitted:
             return -2, f"the queue has its {limits.most_jobs} jobs (MAX_JOBS_SUBMITTED)"
+        if not is_one_word(actor.user):
+            # Compat: the reference takes the job, and its negotiator passes over the user, so that
+            # it is idle for ever (test_a_user_whose_name_has_blanks_cannot_submit).
+            return -5, f"no accounts can be kept of the user {actor.user!r}: the name has blanks"
         disabled = user_records.disabled_reason(self._queue, actor.user)
         if disabled is not None:
             return -5, disabled

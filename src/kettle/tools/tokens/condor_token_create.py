@@ -13,6 +13,7 @@ from kettle.tools.phrases import Phrases
 from kettle.tools.programs import Streams
 from kettle.tools.reach import Reach
 from kettle.tools.tokens.token_commands import MISSING, TOKEN, Wish, deliver, run
+from kettle.wire.security.identity import is_one_word
 from kettle.wire.security.tokens import POOL_KEY, mint_token
 
 # What the program ends with when it cannot read the key to sign with.
@@ -58,6 +59,12 @@ def create(wish: Wish, reach: Reach, streams: Streams) -> int:
         # Compat: the reference makes a token for nobody
         # (test_a_token_for_nobody_is_not_made).
         raise UsageError("whose token is it?", hint="-identity USER@DOMAIN")
+    if not is_one_word(identity):
+        # Compat: the reference makes it, and jobs of its bearer are idle for ever
+        # (test_a_token_for_a_name_with_blanks_is_not_made).
+        raise UsageError(
+            f"nobody can be {identity!r}: a name has no blanks", hint="-identity USER@DOMAIN"
+        )
     key_id = wish.get("key") or reach.config.get("SEC_TOKEN_ISSUER_KEY") or POOL_KEY
     key = SigningKeys(reach.config).key(key_id)
     if key is None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kettle.octets import words_of
 from kettle.wire.security.session import UNAUTHENTICATED
 
 if TYPE_CHECKING:
@@ -25,6 +26,11 @@ def split_user(user: str) -> tuple[str, str]:
     """Split an identity at its last `@`: name and domain, the domain empty if there is none."""
     name, separator, domain = user.rpartition("@")
     return (name, domain) if separator else (user, "")
+
+
+def is_one_word(user: str) -> bool:
+    """Tell whether a name has no blanks; of another no accounts are kept, and no list has it."""
+    return words_of(user) == [user]
 
 
 def is_reserved(user: str) -> bool:

@@ -108,6 +108,11 @@ def test_a_group_with_blanks_is_refused_on_every_road(text: str) -> None:
     assert caught.value.code == errno.EINVAL
 
 
+def test_nobody_makes_a_job_whose_owner_has_blanks() -> None:
+    with pytest.raises(RefusedError, match="owner cannot be 'a b': a name has no blanks"):
+        decide_new(7, 0, "Owner", '"a b"', ROOT, SETTINGS)
+
+
 def test_protected_attributes_are_for_those_who_asked_for_them() -> None:
     assert decide_change("AuthTokenId", "5", ALICE, SETTINGS, protected_allowed=True) == "5"
 

@@ -10,6 +10,7 @@ import pytest
 from kettle.classad import ClassAd
 from kettle.errors import NotFoundError, RefusedError
 from kettle.schedd.queue import user_records
+from kettle.schedd.queue.actors import Actor
 from kettle.schedd.queue.job_ids import JobId
 from kettle.schedd.queue.job_queue import Job, JobQueue
 from kettle.wire.commands import Command
@@ -134,6 +135,15 @@ def test_a_disabled_user_cannot_submit_until_enabled() -> None:
     assert reply.details.string("ErrorReason") == "away"
     act(schedd, Command.ENABLE_USERREC, User="alice@vm")
     assert schedd.client(ALICE).call(calls.NewCluster()).value > 0
+
+
+def test_a_user_whose_name_has_blanks_cannot_submit() -> None:
+    schedd = Schedd()
+    reply = schedd.client(Actor("a b@vm", "a b")).call(calls.NewCluster())
+    assert reply.value == -5
+    assert reply.details is not None
+    said = "no accounts can be kept of the user 'a b@vm': the name has blanks"
+    assert reply.details.string("ErrorReason") == said
 
 
 def test_editing_sets_attributes_but_not_whose_record_it_is() -> None:
