@@ -215,6 +215,41 @@ def test_output_leaves_the_spool_its_room_and_others_submit(
         wait_until(lambda: "\n005 " in log.read_text(), 40)
 
 
+def test_a_checkpoint_without_room_in_the_spool_is_refused_before_a_byte_of_it_travels(
+    tmp_path: Path, work: Path, disk: Path
+) -> None:
+    # It has no blocks where it is made. There is room for it on the disk, but not now.
+    size = 60
+    script = (
+        f"[ -e state ] && exit 0; truncate -s {size}M state; echo >> {work}/runs\n"
+        f"while [ ! -e {work}/go ]; do sleep 0.1; done; exit 85"
+    )
+    (work / "job.sh").write_text(f"#!/bin/sh\n{script}\n")
+    (work / "job.sh").chmod(0o755)
+    text = (
+        f"executable = {work}/job.sh\ncheckpoint_exit_code = 85\n"
+        "transfer_checkpoint_files = state\n"
+        "transfer_output_files =\nshould_transfer_files = yes\nrequest_disk = 1MB\n"
+        'transfer_output_remaps = "state=elsewhere"\nqueue\n'
+    )
+    with personal_pool(tmp_path, settings(disk)) as pool:
+        jobs = submit(pool, work / "one", text)
+        wait_until((work / "runs").exists, 30)
+        filler = fill(disk, DISK_MIB - RESERVED_MIB - size + 10)
+        (work / "go").touch()
+        code, subcode, reason = jobs.wait_for_status(5, *HOLD)
+        assert (code, subcode) == ("36", "-1")
+        # The whole of it was objected to; a single file is told of with its own path.
+        assert f"{size << 20} bytes do not fit into {disk}/spool/" in reason
+        assert f"{RESERVED_MIB << 10} KiB are kept free" in reason
+        assert not [path for path in (disk / "spool").rglob("state*") if path.is_file()]
+        # With room it goes on: the next run's checkpoint is taken, and the one after has it.
+        filler.unlink()
+        assert run_tool(pool, "condor_release", str(jobs.cluster))[0] == 0
+        jobs.wait_for(5, 60)
+        assert (work / "runs").read_text() == "\n\n"
+
+
 def test_a_users_own_disk_keeps_room_for_the_next_one_and_what_is_there_of_before(
     tmp_path: Path, work: Path, disk: Path
 ) -> None:

@@ -575,8 +575,8 @@ def plan_landing(job: ClassAd, directory: str, *, spooled: bool = False) -> Land
 
 
 def only_folder(job: ClassAd, landing: Landing) -> str | None:
-    """Return the folder that all of a job's output lands in; None if some may go elsewhere."""
-    if job.string("TransferOutputRemaps") or job.string("OutputDestination"):
+    """Return the folder that all that lands lies in; None if some of it may go elsewhere."""
+    if landing.remaps or job.string("OutputDestination"):
         return None
     if any(target.startswith("/") for target in landing.streams.values()):
         return None

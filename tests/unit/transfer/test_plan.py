@@ -12,6 +12,7 @@ from kettle.errors import RefusedError
 from kettle.transfer.items import Look, SendDirectory, SendFile, SendUrl
 from kettle.transfer.plan import (
     STDOUT_NAME,
+    Landing,
     Plan,
     changed_files,
     count_input,
@@ -419,6 +420,11 @@ def test_output_lands_in_one_folder_or_perhaps_in_several(
 ) -> None:
     ad = job(**attributes)
     assert only_folder(ad, plan_landing(ad, "/home/u")) == folder
+
+
+def test_a_checkpoint_lands_in_one_folder_whatever_becomes_of_the_output() -> None:
+    ad = job(Out="/data/o", TransferOutputRemaps="a=/data/a")
+    assert only_folder(ad, Landing("/spool/1", {})) == "/spool/1"
 
 
 def test_inputs_are_counted_as_they_are_named() -> None:

@@ -160,7 +160,7 @@ class AsideFiles(LocalFiles):
         return None
 
     async def check_disk(self, folder: str, size: int) -> None:
-        """See that so many bytes could ever fit on a folder's disk; OSError (ENOSPC) if not."""
+        """See that so many bytes may fit into a folder; OSError (ENOSPC) if they cannot."""
         if self._reserve is None:
             return
         check = partial(self._reserve.check_disk, folder, size)

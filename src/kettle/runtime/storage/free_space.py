@@ -105,10 +105,15 @@ class Reserve:
             _check_inodes(os.statvfs(folder))
 
     def check_disk(self, folder: str, size: int) -> None:
-        """See that so many bytes could ever fit on the disk of a folder; OSError if not."""
+        """See that so many bytes may fit into a folder; OSError (ENOSPC) if they cannot.
+
+        What is in a folder may be replaced by what comes, so the whole disk may be for that. Into
+        an empty one, as each checkpoint gets, comes no more than is free.
+        """
         facts = os.statvfs(folder)
         kept = self._kept(facts, is_ours=os.stat(folder).st_dev == self._device)
-        if kept and size > facts.f_blocks * facts.f_frsize - kept:
+        blocks = facts.f_bavail if _is_empty(folder) else facts.f_blocks
+        if kept and size > blocks * facts.f_frsize - kept:
             raise _no_space(kept)
 
     def _kept(self, facts: os.statvfs_result, *, is_ours: bool) -> int:
@@ -142,6 +147,15 @@ class Guard:
         if room < 0:
             raise _no_space(self._kept)
         self._granted = min(room, self._stride)
+
+
+def _is_empty(folder: str) -> bool:
+    """Tell whether a folder is seen to be empty; one that may not be read is not."""
+    try:
+        with os.scandir(folder) as entries:
+            return next(entries, None) is None
+    except OSError:
+        return False
 
 
 def _check_inodes(facts: os.statvfs_result) -> None:

@@ -54,6 +54,22 @@ def test_what_a_file_takes_the_place_of_counts_as_free(
             reserve.check_new(str(tmp_path / name), 1 << 20)
 
 
+def test_into_an_empty_folder_comes_no_more_than_is_free(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    facts = os.statvfs_result((4096, 4096, 100_000, 512, 512, 4000, 4000, 4000, 0, 255))
+    monkeypatch.setattr(os, "statvfs", lambda _: facts)
+    reserve = Reserve(str(tmp_path), 1024)
+    empty = tmp_path / "arriving"
+    empty.mkdir()
+    reserve.check_disk(str(empty), 1 << 20)
+    with pytest.raises(OSError, match="1024 KiB are kept free") as caught:
+        reserve.check_disk(str(empty), (1 << 20) + 1)
+    assert caught.value.errno == errno.ENOSPC
+    # What is in a folder may be replaced.
+    reserve.check_disk(str(tmp_path), 4 << 20)
+
+
 def test_of_a_disk_of_somebody_elses_a_hundredth_is_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
