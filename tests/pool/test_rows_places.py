@@ -294,6 +294,21 @@ def test_a_scheduler_job_can_read_its_ad_as_long_as_it_runs(
         assert line in lines
 
 
+def test_a_scheduler_job_has_the_home_and_the_path_of_its_schedd_and_no_more_of_it(
+    pool: PersonalPool, work: Path
+) -> None:
+    text = "universe = scheduler\nexecutable = /usr/bin/env\narguments = -0\noutput = out\n"
+    submit(pool, work, f'{text}environment = "LANG=own"\nqueue\n').wait_for(5, 15)
+    pairs = (work / "out").read_text().split("\0")
+    own = dict(pair.partition("=")[::2] for pair in pairs if pair)
+    # The daemons have what whoever started the pool had.
+    schedd = pool.environment()
+    assert (own["HOME"], own["PATH"]) == (schedd["HOME"], schedd["PATH"])
+    assert own["LANG"] == "own"
+    inherited = {"HOME", "PATH", "LANG", "TZ", "CONDOR_CONFIG"}
+    assert not {name for name in own if name in schedd} - inherited
+
+
 def test_a_scheduler_job_is_known_to_its_schedd_by_a_session_that_ends_with_it(
     pool: PersonalPool, work: Path
 ) -> None:

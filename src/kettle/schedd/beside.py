@@ -309,7 +309,11 @@ def plan_program(
     """Return what a scheduler-universe job runs; relative names are meant from its Iwd.
 
     `job_ad` is the file with its ad, if there is one; `told` stands in its environment whatever
-    its ad says.
+    its ad says, `inherited` unless its ad says otherwise.
+
+    Compat: the reference's jobs inherit all of the schedd's environment, ours what a program finds
+    its way by. HOME is the daemons' in both, whoever the owner is
+    (test_a_scheduler_job_has_the_home_and_the_path_of_its_schedd_and_no_more_of_it).
     """
     cwd = ad.string("Iwd") or "/"
 
