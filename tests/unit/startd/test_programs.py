@@ -43,7 +43,8 @@ def test_java_is_asked_with_its_class_path_and_its_arguments() -> None:
         "JAVA_EXTRA_ARGUMENTS = \"-Dx='1 2' -q\"\n"
     )
     command = ["/opt/java", "-classpath", "/a:/b", "-Dx=1 2", "-q"]
-    assert java_question(read_java(config)) == [*command, "-XshowSettings:properties", "-version"]
+    question = [*command, "-XX:-UsePerfData", "-XshowSettings:properties", "-version"]
+    assert java_question(read_java(config)) == question
     with pytest.raises(ConfigError, match="JAVA_EXTRA_ARGUMENTS"):
         read_java(make_config('JAVA_EXTRA_ARGUMENTS = "-Dx=\'1"\n'))
 
