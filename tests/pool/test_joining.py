@@ -101,10 +101,13 @@ def test_a_way_that_leads_elsewhere_is_told_from_a_token_that_is_not_good(
     assert schedd is not None
     said = refusal(home, schedd[0], "--token-file", token)
     assert f"what listens at {schedd[0]} is no collector" in said
+    assert "others can read" not in said
     forged = tmp_path / "forged"
     forged.write_text(token_of(token)[:-8] + "AAAAAAAA\n")
+    forged.chmod(0o644)
     said = refusal(home, centre.address, "--token-file", str(forged))
     assert f"{centre.address} does not accept the token in {forged}" in said
+    assert f"others can read {forged}, and may join in this machine's place: chmod 600 " in said
     assert f"kettle token, on the machine of {centre.address}, makes another one" in said
     submits = centre.token(tmp_path / "submits", "--for", "submit")
     said = refusal(home, centre.address, "--token-file", submits)

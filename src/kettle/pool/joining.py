@@ -10,6 +10,7 @@ import contextlib
 import ipaddress
 import os
 import socket
+import stat
 import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -55,11 +56,12 @@ _ASKED = {
 
 
 class Offered(NamedTuple):
-    """A token as it was brought: its line, and what it says."""
+    """A token as it was brought: its line, what it says, and whether others can read it there."""
 
     line: str
     token: tokens.ParsedToken
     path: str
+    is_open: bool = False
 
 
 def read_token_file(path: str, now: float) -> Offered:
@@ -70,6 +72,7 @@ def read_token_file(path: str, now: float) -> Offered:
     """
     try:
         with open(path, encoding="utf-8", errors=AS_IS) as file:
+            facts = os.fstat(file.fileno())
             text = file.read(_LARGEST_FILE)
     except FileNotFoundError:
         raise NotFoundError(
@@ -86,7 +89,8 @@ def read_token_file(path: str, now: float) -> Offered:
             raise UsageError(f"{path} holds no token: {error.message}") from None
         if not token.signature:
             raise UsageError(f"{path} holds a token without its signature")
-        offered = Offered(line, token, path)
+        is_open = stat.S_ISREG(facts.st_mode) and bool(facts.st_mode & 0o077)
+        offered = Offered(line, token, path, is_open)
         check_token_times(offered, now)
         return offered
     raise UsageError(f"{path} holds no token")

@@ -35,6 +35,15 @@ def test_the_first_token_of_the_file_is_taken(tmp_path: Path) -> None:
     assert offered.line.count(".") == 2
 
 
+@pytest.mark.parametrize(("mode", "is_open"), [(0o600, False), (0o640, True), (0o644, True)])
+def test_a_token_that_others_can_read_is_known_as_such(
+    tmp_path: Path, mode: int, is_open: bool
+) -> None:
+    path = Path(token_file(tmp_path))
+    path.chmod(mode)
+    assert joining.read_token_file(str(path), NOW).is_open is is_open
+
+
 def test_a_missing_file_is_named_with_the_command_that_makes_one(tmp_path: Path) -> None:
     with pytest.raises(NotFoundError, match=r"there is no file .*/none \(kettle token"):
         joining.read_token_file(str(tmp_path / "none"), NOW)

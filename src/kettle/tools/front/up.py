@@ -91,6 +91,11 @@ def run(arguments: argparse.Namespace, environment: Mapping[str, str], streams: 
     text = read_settings(arguments.config, sources) if arguments.config else None
     check_options(arguments)
     location, offered = choose_location(arguments)
+    if offered is not None and offered.is_open:
+        streams.stderr.write(
+            f"others can read {offered.path}, and may join in this machine's place: "
+            f"chmod 600 {shlex.quote(offered.path)}\n"
+        )
     pool = PersonalPool(
         str(place.choose_folder(_named_folder(arguments), environment)),
         environment=environment,
