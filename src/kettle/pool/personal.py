@@ -19,6 +19,7 @@ from kettle.pool.location import Location
 from kettle.pool.making import Maker
 from kettle.pool.readiness import Tells
 from kettle.pool.running import START_SECONDS, Waits
+from kettle.pool.turns import open_to_owner
 
 if TYPE_CHECKING:
     from kettle.pool.remains import Remains
@@ -64,14 +65,16 @@ class PersonalPool(PoolFolder):
 
         Raises UsageError if the pool is up with others, or there.
         """
-        self._maker.configure(text)
+        with open_to_owner():
+            self._maker.configure(text)
 
     def make(self) -> None:
         """Make the folder and its configuration; one that exists keeps both.
 
         Raises UsageError for a folder that holds something else, or that jobs could not enter.
         """
-        self._maker.make()
+        with open_to_owner():
+            self._maker.make()
 
     def start(self, *, seconds: float = START_SECONDS, tell_trouble: Tells | None = None) -> None:
         """Start the daemons and return when the pool is ready; nothing happens if it is up.
@@ -79,7 +82,8 @@ class PersonalPool(PoolFolder):
         Raises KettleError with the tail of what the daemons said if it is not ready in time, and
         where its own machine takes no jobs, unless `tell_trouble` is to be told why.
         """
-        running.start(self, seconds, tell_trouble)
+        with open_to_owner():
+            running.start(self, seconds, tell_trouble)
 
     def stop(
         self,

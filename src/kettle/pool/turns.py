@@ -77,6 +77,17 @@ def _is_there(folder: str, descriptor: int) -> bool:
         return False
 
 
+@contextlib.contextmanager
+def open_to_owner() -> Iterator[None]:
+    """Have what is made here be its owner's to use whatever the umask, which else counts."""
+    before = os.umask(0o077)
+    os.umask(before & 0o077)
+    try:
+        yield
+    finally:
+        os.umask(before)
+
+
 def make_path(folder: str) -> None:
     """Make a folder, and what is missing above it; OSError.
 
@@ -84,7 +95,8 @@ def make_path(folder: str) -> None:
     anybody makes is for nobody else to write.
     """
     missing = _find_missing(folder)
-    os.makedirs(folder, exist_ok=True)
+    with open_to_owner():
+        os.makedirs(folder, exist_ok=True)
     for each in missing:
         if os.getuid() == 0:
             os.chmod(each, 0o755)  # noqa: S103

@@ -226,8 +226,9 @@ class SystemClientCredentials:
         self._keys = SigningKeys(config)
 
     def make_directory(self, path: str) -> None:
-        """Create a directory with mode 0700."""
+        """Create a directory with mode 0700, whatever the umask: the server looks at that."""
         os.mkdir(path, 0o700)
+        os.chmod(path, 0o700)
 
     def remove_directory(self, path: str) -> None:
         """Remove the directory again; a server that removed it is no trouble."""

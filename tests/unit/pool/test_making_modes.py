@@ -49,6 +49,16 @@ def test_nobody_else_writes_what_a_pool_is_made_of(place: Path, bits: int) -> No
         assert not mode_of(path) & 0o022, path
 
 
+@pytest.mark.parametrize("bits", [0o177, 0o377, 0o577, 0o777])
+def test_its_owner_can_use_what_a_pool_is_made_of(place: Path, bits: int) -> None:
+    with umask(bits):
+        make(place / "way" / "pool")
+        assert os.umask(bits) == bits
+    for path in (place / "way", *(place / "way").rglob("*")):
+        wanted = 0o700 if path.is_dir() else 0o600
+        assert mode_of(path) & wanted == wanted, path
+
+
 @pytest.mark.skipif(os.getuid() != 0, reason="its daemons are another account's only under root")
 @pytest.mark.parametrize("bits", [0o027, 0o077])
 def test_the_daemons_of_root_can_read_the_configuration(place: Path, bits: int) -> None:
