@@ -13,6 +13,9 @@ import functools
 from collections.abc import Callable
 from typing import Final
 
+# What a daemon's module has from here still; it belongs where it comes from.
+from kettle.bounded_texts import bounded_reason as bounded_reason
+
 # What keeps every byte: the name of the error handler, for open(), sys.stdout and their like.
 AS_IS: Final = "surrogateescape"
 
@@ -43,35 +46,6 @@ def to_shown_bytes(text: str) -> bytes:
 def to_text(data: bytes) -> str:
     """Return bytes as text, none lost."""
     return data.decode("utf-8", AS_IS)
-
-
-# Limit: how much of a text of a user's, such as a list of files, a reason or a log's line repeats.
-MOST_QUOTED: Final = 1000
-# Limit: how long a reason is whatever it is made of. It is in the ad, in logs and in all tables.
-MOST_OF_A_REASON: Final = 4000
-
-
-def bounded(text: str, most: int = MOST_QUOTED) -> str:
-    """Return a text of a user's as a reason or a log shows it: of a long one the beginning.
-
-    How long it is follows, so that nobody takes the beginning for the whole.
-    """
-    if len(text) <= most:
-        return text
-    return f"{text[:most]}... ({len(text)} characters in all)"
-
-
-def bounded_reason(reason: str) -> str:
-    """Return a reason as ads, logs and tables have it: of a long one both ends and how long it was.
-
-    What is wrong stands at the end of many, such as the errno behind a path. What is returned
-    is no longer than a reason may be, so whoever bounds it once more changes nothing.
-    """
-    if len(reason) <= MOST_OF_A_REASON:
-        return reason
-    gap = f"... ({len(reason)} characters in all) ..."
-    kept = MOST_OF_A_REASON - len(gap)
-    return f"{reason[: kept - kept // 4]}{gap}{reason[-(kept // 4) :]}"
 
 
 @functools.cache

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from kettle.attributes.codes import HoldReasonCode, JobStatus
+from kettle.bounded_texts import bounded, bounded_reason
 from kettle.choices import Choice
 from kettle.classad import ClassAd, Expr, unparse
-from kettle.octets import bounded, bounded_reason
 
 
 class Verdict(Choice):

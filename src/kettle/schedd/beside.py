@@ -27,7 +27,6 @@ from kettle.classad.text import quote_line
 from kettle.config.knobs.schedd import ScheddKnobs
 from kettle.errors import KettleError, NotForked
 from kettle.named_tuples import NamedTuple
-from kettle.octets import bounded_reason
 from kettle.policy.attribute_protection import RESTS_UNTIL
 from kettle.policy.job_policy import Decision, SystemPolicy, Verdict, decide_exit
 from kettle.policy.kill_signals import kill_signal, signal_death, wished_seconds
@@ -396,7 +395,7 @@ def decide_end(run: Run, system: SystemPolicy, now: float) -> tuple[int, dict[st
     if decision.verdict is Verdict.HOLD:
         return int(ShadowExit.SHOULD_HOLD), {
             **counted,
-            "HoldReason": bounded_reason(decision.reason),
+            "HoldReason": decision.reason,
             "HoldReasonCode": decision.code,
             "HoldReasonSubCode": decision.subcode,
         }

@@ -13,10 +13,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from kettle.attributes.codes import HoldReasonCode, JobStatus
+from kettle.bounded_texts import bounded_reason
 from kettle.classad import ClassAd
 from kettle.classad.text import quote_line
 from kettle.errors import ImpossibleTransition
-from kettle.octets import bounded_reason
 from kettle.schedd.tallies import count_hold
 
 # Attributes to set (text in old syntax) or, where None, to remove.

@@ -13,9 +13,9 @@ import posixpath
 from dataclasses import dataclass, field
 
 from kettle.attributes.codes import HoldReasonCode, ShadowExit, VacateReasonCode, sends_back
+from kettle.bounded_texts import bounded_reason
 from kettle.choices import Choice
 from kettle.classad import ClassAd, parse_expression
-from kettle.octets import bounded_reason
 from kettle.policy.evict_changes import next_request
 from kettle.policy.job_policy import Decision, SystemPolicy, Verdict, decide_exit
 from kettle.transfer.plan import core_name

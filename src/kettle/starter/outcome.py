@@ -10,8 +10,8 @@ import os
 from dataclasses import dataclass
 
 from kettle.attributes.codes import HoldReasonCode, ShadowExit, VacateReasonCode
+from kettle.bounded_texts import bounded_reason
 from kettle.classad import ClassAd
-from kettle.octets import bounded_reason
 from kettle.policy.kill_signals import signal_death
 from kettle.transfer.outcome import Outcome
 

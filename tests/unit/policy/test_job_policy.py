@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from kettle.attributes.codes import HoldReasonCode, JobStatus
+from kettle.bounded_texts import MOST_OF_A_REASON
 from kettle.classad import ClassAd, parse_expression
-from kettle.octets import MOST_OF_A_REASON
 from kettle.policy.job_policy import (
     NOTHING,
     Decision,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from kettle.attributes.codes import HoldReasonCode, ShadowExit, VacateReasonCode
+from kettle.bounded_texts import MOST_OF_A_REASON
 from kettle.classad import ClassAd
-from kettle.octets import MOST_OF_A_REASON
 from kettle.policy.job_policy import SystemPolicy
 from kettle.shadow.endings import (
     Ending,

@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager
 
 from kettle.attributes.codes import HoldReasonCode
-from kettle.octets import bounded
+from kettle.bounded_texts import bounded
 from kettle.runtime.process.census import Census
 from kettle.runtime.process.cgroups import Group
 from kettle.runtime.process.hunt import hunt

@@ -16,8 +16,8 @@ from functools import cached_property
 from typing import Any
 
 from kettle.attributes.codes import HoldReasonCode, VacateReasonCode
+from kettle.bounded_texts import bounded
 from kettle.classad import ClassAd
-from kettle.octets import bounded
 from kettle.records.job_trace import Step
 from kettle.runtime import tasks
 from kettle.runtime.process.processes import Child
