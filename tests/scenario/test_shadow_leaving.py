@@ -16,8 +16,8 @@ from kettle.classad import ClassAd
 from kettle.starter.outcome import remote_error
 from kettle.testing.world import World
 from kettle.wire.messages import syscalls as calls
-from scenario.execution_point import ExecutionPoint, ScheddEnd, StarterEnd
-from scenario.shadow_stage import hang, obey, play
+from scenario.execution_point import ExecutionPoint, ScheddEnd, Script, StarterEnd
+from scenario.shadow_stage import break_off, come_back, hang, obey, play
 
 GENTLY, AT_ONCE = "DEACTIVATE_CLAIM", "DEACTIVATE_CLAIM_FORCIBLY"
 
@@ -259,6 +259,27 @@ def test_a_checkpoint_of_a_removed_job_is_broken_off_and_a_program_that_goes_on_
         assert there.story == ["activate 1", order]
 
     play(tmp_path, scenario, script=checkpoint)
+
+
+async def fail_and_go(starter: StarterEnd, _: ClassAd) -> None:
+    """A starter that tells of an error which ends the run, and leaves without another word."""
+    await starter.register()
+    await starter.begin()
+    error = remote_error("slot1_1@ep", "no such program", 6, 2, critical=True)
+    await starter.call(calls.UserLog(error))
+    starter.stream.close()
+
+
+@pytest.mark.parametrize(("script", "is_told"), [(fail_and_go, False), (break_off, True)])
+def test_a_connection_is_told_to_be_lost_where_nobody_expects_its_end(
+    tmp_path: Path, script: Script, is_told: bool
+) -> None:
+    async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> None:
+        await here.run(there)
+        await here.ended()
+        assert ("The starter's connection is lost" in "\n".join(world.log)) is is_told
+
+    play(tmp_path, scenario, script=script, reconnected=come_back)
 
 
 async def be_held(starter: StarterEnd, _: ClassAd) -> None:

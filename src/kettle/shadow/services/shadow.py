@@ -358,11 +358,13 @@ class RunningShadow(Run):
                 if self.report is not None and self.state.phase in _SERVING:
                     await self.happen(Event.EXITED)
         except WireError as error:
-            if self.state.phase in _SERVING:
-                self.log(f"The starter's connection is lost: {error}")
-            stream.close()
             # An exit that was reported counts, though its answer did not get through.
             told = self.report is not None
+            if told or self.state.phase is Phase.LEAVING:
+                self.log_detail(f"The starter has left: {error}")
+            elif self.state.phase in _SERVING:
+                self.log(f"The starter's connection is lost: {error}")
+            stream.close()
             await self.happen(Event.EXITED if told else Event.CONNECTION_LOST)
 
     async def note_job_state(self, ad: ClassAd) -> None:
