@@ -658,15 +658,27 @@ def test_an_argument_that_is_too_long_for_the_kernel_is_not_repeated_in_the_reas
     remove(jobs)
 
 
-@pytest.mark.parametrize("name", ["/dev/stdout", "//dev/../dev/stderr", "/proc/thread-self/fd/1"])
+@pytest.mark.parametrize(
+    ("name", "whose"),
+    [
+        ("/dev/stdout", "the starter's"),
+        ("//dev/../dev/stderr", "the starter's"),
+        ("/proc/thread-self/fd/1", "the starter's"),
+        ("/proc/1/fd/1", "another process's"),
+    ],
+)
 def test_output_to_dev_stdout_on_a_shared_file_system_is_refused_in_a_sentence(
-    pool: PersonalPool, work: Path, name: str
+    pool: PersonalPool, work: Path, name: str, whose: str
 ) -> None:
     lines = f"output = {name}\nerror = /dev/null\nshould_transfer_files = NO\n"
     jobs = submit(pool, work, f"executable = /bin/true\n{lines}{SMALL}queue\n")
-    [reason] = jobs.wait_for_status(5, "HoldReason")
-    said = "as standard output: it is the starter's own, and not the job's (errno 13)"
+    reason, code, subcode = jobs.wait_for_status(
+        5, "HoldReason", "HoldReasonCode", "HoldReasonSubCode"
+    )
+    said = f"as standard output: it is {whose} own, and not the job's"
     assert reason.endswith(f"Failed to open '{name}' {said}")
+    # The kernel was not asked.
+    assert (code, subcode) == ("7", "0")
     remove(jobs)
 
 

@@ -184,28 +184,28 @@ class JobProcesses:
         # A pipe that nobody else opens must not hold us up, and after a checkpoint a link may lie
         # where the job's output was.
         flags |= AT_EASE | (os.O_NOFOLLOW if self.continues else 0)
+        name = ("standard input", "standard output", "standard error")[number]
+        failed = f"Failed to open '{bounded(file.path)}' as {name}"
+        owner = _whose_own(file.path) if number != 0 else ""
+        if owner:
+            # Compat: the reference opens it, whatever its own process has there
+            # (test_output_to_dev_stdout_on_a_shared_file_system_is_refused_in_a_sentence). No
+            # errno: the kernel was not asked.
+            said = f"{failed}: it is {owner} own, and not the job's"
+            raise CannotLaunch(said, HoldReasonCode.UnableToOpenOutput)
         try:
-            if number != 0 and _is_our_own(file.path):
-                # Compat: the reference opens it, whatever its own process has there
-                # (test_output_to_dev_stdout_on_a_shared_file_system_is_refused_in_a_sentence).
-                raise PermissionError(errno.EACCES, "it is the starter's own, and not the job's")
             with self._privileges.as_account(self._files_of):
                 descriptor = open_inside(self._fence, file.path, flags)
             os.set_blocking(descriptor, True)
             return descriptor
         except OSError as error:
-            name = ("standard input", "standard output", "standard error")[number]
             code = (
                 HoldReasonCode.UnableToOpenInput
                 if number == 0
                 else HoldReasonCode.UnableToOpenOutput
             )
-            path = bounded(file.path)
-            raise CannotLaunch(
-                f"Failed to open '{path}' as {name}: {error.strerror} (errno {error.errno})",
-                code,
-                error.errno or 0,
-            ) from error
+            said = f"{failed}: {error.strerror} (errno {error.errno})"
+            raise CannotLaunch(said, code, error.errno or 0) from error
 
     def _spawn(self, plan: LaunchPlan, opened: dict[int, int]) -> Child:
         # What the job inherits is this process's own: the umask is set back before another job of
@@ -470,12 +470,13 @@ class JobProcesses:
                 remove_shared_objects(self.account.uid)
 
 
-def _is_our_own(path: str) -> bool:
-    """Whether a name stands for a file that whoever opens it has open, as /dev/stdout does.
+def _whose_own(path: str) -> str:
+    """Return whose a file is that a process has open, as /dev/stdout names one; empty for others.
 
     Limit: not through a link of the job's; there only what the owner may open is opened.
     """
     first, *words = os.path.normpath(path).strip("/").split("/")
-    if first == "proc":
-        return "fd" in words or "root" in words
-    return first == "dev" and words[:1] in (["stdin"], ["stdout"], ["stderr"], ["fd"])
+    if first == "proc" and ("fd" in words or "root" in words):
+        return "another process's" if words[0].isdecimal() else "the starter's"
+    is_open = first == "dev" and words[:1] in (["stdin"], ["stdout"], ["stderr"], ["fd"])
+    return "the starter's" if is_open else ""
