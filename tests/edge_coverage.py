@@ -126,7 +126,10 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Say which edges are meant, unless tests that may fire them failed."""
+    """Say how many edges fired, and which are meant, unless tests that may fire them failed."""
+    if _expected:
+        fired = len(_fired & _expected)
+        terminalreporter.line(f"{fired} of {len(_expected)} edges of machines fired")
     failed = terminalreporter.stats.get("failed") or terminalreporter.stats.get("error")
     if not failed and (complaints := _complaints()):
         terminalreporter.section("edges of machines", red=True)

@@ -139,7 +139,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     flaked = terminalreporter.stats.get("flaked", [])
     if not flaked:
         return
-    terminalreporter.section("failed, and passed alone: mend these", sep="!", red=True)
+    terminalreporter.section("failed, and passed at the second try: mend these", sep="!", red=True)
     for report in flaked:
         said = dict(report.sections)["The first failure"].strip().splitlines()
         for line in said[-SHOWN_LINES:]:

@@ -83,6 +83,7 @@ def test_one_that_fails_once_passes_and_is_shouted(tmp_path: Path, workers: list
     write(tmp_path, "pool/test_it.py", text)
     code, said = run(tmp_path, *workers)
     assert code == 0, said
+    assert "failed, and passed at the second try: mend these" in said
     assert "FLAKED pool/test_it.py::test_flaky: " in said
     assert "1 flaked" in said
 
