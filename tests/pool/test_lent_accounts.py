@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import shutil
+import signal
 import stat
 import tempfile
 from functools import partial
@@ -13,10 +14,10 @@ from pathlib import Path
 import pytest
 
 from kettle.pool.personal import PersonalPool
-from kettle.runtime.process.lent_accounts import find_or_lend
+from kettle.runtime.process.lent_accounts import read_register
 from kettle.testing.pool_fixture import personal_pool
 from kettle.tools.programs import Streams, load_tool
-from pool_jobs import ask_queue, log_text, run_tool, wait_until
+from pool_jobs import ask_queue, daemon_pid, log_text, run_tool, wait_until
 
 pytestmark = [pytest.mark.timeout(240), pytest.mark.root]
 
@@ -28,11 +29,9 @@ SECRET = "a secret of alice's"
 class Guest:
     """Somebody without an account on the machine, with a token and a folder elsewhere."""
 
-    def __init__(self, pool: PersonalPool, name: str, folder: Path) -> None:
-        self.pool, self.name, self.folder = pool, name, folder
-        self.account = find_or_lend(name)
-        assert self.account.lent
-        code, token, complaint = run_tool(pool, "condor_token_create", "-identity", f"{name}@here")
+    def __init__(self, pool: PersonalPool, user: str, folder: Path) -> None:
+        self.pool, self.user, self.folder = pool, user, folder
+        code, token, complaint = run_tool(pool, "condor_token_create", "-identity", user)
         assert code == 0, complaint
         tokens = folder / "tokens"
         tokens.mkdir(parents=True, mode=0o700)
@@ -42,6 +41,12 @@ class Guest:
             "_CONDOR_SEC_CLIENT_AUTHENTICATION_METHODS": "IDTOKENS",
             "_CONDOR_SEC_TOKEN_DIRECTORY": str(tokens),
         }
+
+    @property
+    def uid(self) -> int:
+        """The uid that he is lent, once he has submitted anything."""
+        text = Path(self.pool.folder, "spool", "lent_accounts").read_text()
+        return read_register(text).uids[self.user]
 
     def run(self, tool: str, *words: str) -> str:
         """Run a tool as the guest; return what it said."""
@@ -73,20 +78,18 @@ def owners_below(folder: Path) -> set[tuple[int, int]]:
 
 def test_who_has_no_account_submits_and_fetches(tmp_path: Path) -> None:
     with personal_pool(tmp_path, OPEN) as pool:
-        alice = Guest(pool, "ktalice", tmp_path / "alice")
+        alice = Guest(pool, "ktalice@here", tmp_path / "alice")
         (alice.folder / "in").write_text("what goes in\n")
         job = alice.submit("id -un; cat in; echo made >result", "transfer_input_files = in\n")
         wait_until(lambda: alice.has_status(job, 4), 30, lambda: log_text(pool, "ShadowLog"))
         (spooled,) = Path(pool.folder, "spool").glob(f"{int(job) % 10000}/0/cluster{job}.*")
-        assert owners_below(spooled) == {(alice.account.uid, alice.account.gid)}
+        assert owners_below(spooled) == {(alice.uid, alice.uid)}
         assert stat.S_IMODE(spooled.stat().st_mode) & 0o077 == 0
         alice.run("condor_transfer_data", job)
         assert (alice.folder / "out").read_text() == "nobody\nwhat goes in\n"
         assert (alice.folder / "result").read_text() == "made\n"
         assert "\n005 (" in (alice.folder / "log").read_text()
-        told = (
-            f"there is no account 'ktalice' on this machine; it is lent the uid {alice.account.uid}"
-        )
+        told = f"there is no account 'ktalice' on this machine; it is lent the uid {alice.uid}"
         assert told in log_text(pool, "ShadowLog")
 
 
@@ -121,12 +124,11 @@ def test_who_has_no_account_reaches_nothing_of_jobs_that_run_as_nobody(
     execute = Path(tempfile.mkdtemp(prefix="kettle-execute-", dir="/var/lib"))
     execute.chmod(0o755)
     with personal_pool(tmp_path, f"{OPEN}EXECUTE = {execute}\n") as pool:
-        alice = Guest(pool, "ktalice", tmp_path / "alice")
-        mallory = Guest(pool, "ktmallory", work / "mallory")
+        alice = Guest(pool, "ktalice@here", tmp_path / "alice")
+        mallory = Guest(pool, "ktmallory@here", work / "mallory")
         kept = alice.submit(f'echo "{SECRET}" >secret; while ! test -e go; do sleep 0.1; done')
         wait_until(lambda: any(execute.glob("dir_*/scratch/secret")), 30)
         (secret,) = execute.glob("dir_*/scratch/secret")
-        assert secret.stat().st_uid not in {alice.account.uid, mallory.account.uid}
         theirs = str(secret.parent.parent)
         # What is not spooled is touched where it lies, by who may be no more than anybody else.
         mallory.folder.chmod(0o777)
@@ -142,8 +144,9 @@ def test_who_has_no_account_reaches_nothing_of_jobs_that_run_as_nobody(
         wait_until(lambda: mallory.has_status(job, 4), 30, lambda: log_text(pool, "ShadowLog"))
         mallory.run("condor_transfer_data", job)
         said = (mallory.folder / "out").read_text().split()
+        assert secret.stat().st_uid not in {alice.uid, mallory.uid}
         # What is asked for last is answered: the length of a name.
-        assert said == ["0", "-2", "-2", "-2", "-2", str(len(str(mallory.account.uid)))]
+        assert said == ["0", "-2", "-2", "-2", "-2", str(len(str(mallory.uid)))]
         assert secret.read_text() == f"{SECRET}\n"
         names = {"_condor_stderr", "_condor_stdout", ".job.ad", ".machine.ad", "job.sh", "secret"}
         assert set(os.listdir(secret.parent)) <= names
@@ -152,17 +155,44 @@ def test_who_has_no_account_reaches_nothing_of_jobs_that_run_as_nobody(
     shutil.rmtree(execute)
 
 
+def test_guests_of_two_domains_with_one_name_are_two_and_stay_who_they_are(tmp_path: Path) -> None:
+    with personal_pool(tmp_path, OPEN) as pool:
+        here = Guest(pool, "ktann@here", tmp_path / "here")
+        elsewhere = Guest(pool, "ktann@elsewhere.org", tmp_path / "elsewhere")
+        jobs = {}
+        for guest in (here, elsewhere):
+            jobs[guest] = guest.submit("echo kept >result")
+            wait_until(partial(guest.has_status, jobs[guest], 4), 30)
+        uids = here.uid, elsewhere.uid
+        assert uids[0] != uids[1]
+        for guest, uid in zip((here, elsewhere), uids, strict=True):
+            (spooled,) = Path(pool.folder, "spool").glob(f"{jobs[guest]}/0/cluster*.subproc0")
+            assert owners_below(spooled) == {(uid, uid)}
+        register = Path(pool.folder, "spool", "lent_accounts")
+        assert stat.S_IMODE(register.stat().st_mode) == 0o600
+        # The program of one is another uid than the other's, also with a new schedd.
+        schedd = daemon_pid(pool, "condor_schedd")
+        os.kill(schedd, signal.SIGKILL)
+        daemon_pid(pool, "condor_schedd", other_than=schedd)
+        wait_until(lambda: run_tool(pool, "condor_q")[0] == 0, 30)
+        for guest, uid in zip((here, elsewhere), uids, strict=True):
+            local = guest.submit("id -u", "universe = scheduler\n")
+            wait_until(partial(guest.has_status, local, 4), 30)
+            guest.run("condor_transfer_data", local)
+            assert (guest.folder / "out").read_text() == f"{uid}\n"
+
+
 @pytest.mark.parametrize("universe", ["local", "scheduler"])
 def test_what_runs_on_the_access_point_runs_as_who_he_is_there(
     tmp_path: Path, universe: str
 ) -> None:
     with personal_pool(tmp_path, OPEN) as pool:
-        alice = Guest(pool, "ktalice", tmp_path / "alice")
+        alice = Guest(pool, "ktalice@here", tmp_path / "alice")
         job = alice.submit("id -u; id -G; : >made", f"universe = {universe}\n")
         wait_until(
             lambda: alice.has_status(job, 4), 30, lambda: str(ask_queue(pool, job, "HoldReason"))
         )
         alice.run("condor_transfer_data", job)
-        assert (alice.folder / "out").read_text() == f"{alice.account.uid}\n" * 2
+        assert (alice.folder / "out").read_text() == f"{alice.uid}\n" * 2
         assert (alice.folder / "made").exists()
         assert "\n005 (" in (alice.folder / "log").read_text()

@@ -22,7 +22,7 @@ _TEXT = """\
 [Unit]
 Description=Kettle pool in {shown}
 Documentation=man:kettle(1)
-After=network-online.target
+After=network-online.target nss-user-lookup.target
 Wants=network-online.target
 
 [Service]

@@ -45,6 +45,7 @@ from kettle.schedd.services.history import HistoryFiles
 from kettle.schedd.services.journal import QueueJournal
 from kettle.schedd.services.mail import Mailer
 from kettle.schedd.services.on_disk import OnDisk
+from kettle.schedd.services.owner_accounts import OwnerAccounts
 from kettle.schedd.services.owners import Owners
 from kettle.schedd.services.policy_rounds import PolicyRounds
 from kettle.schedd.services.queue import QueueCommands
@@ -110,9 +111,10 @@ class ScheddService:
         )
         self.queue = JobQueue(self.journal, uid_domain=self.queue_settings.uid_domain)
         self.spool = SpoolFolder(runtime, self.settings.spool)
+        self.accounts = OwnerAccounts(runtime, self.settings.spool, self.queue_settings.uid_domain)
         self.history = HistoryFiles(runtime, self.settings)
         self.unwritten = UnwrittenEvents(self)
-        self.events = ScheddEvents(runtime, self.unwritten.keep, self.journal)
+        self.events = ScheddEvents(runtime, self.accounts.of, self.unwritten.keep, self.journal)
         self.on_disk = OnDisk(self.journal)
         mailer = Mailer(runtime, lambda: self.queue_settings.uid_domain)
         self.owners = Owners(self.events, mailer, self.unwritten)
@@ -176,6 +178,7 @@ class ScheddService:
         discarded = self.journal.open(self.queue, self.now())
         if discarded:
             runtime.log.problem(f"Cut off the queue log: {discarded}")
+        self.accounts.open(self.queue)
         self.idle = IdleJobs(self.queue, AutoClusters())
         self.scheduler = self._make_scheduler()
         runtime.log(f"The queue has {len(self.queue.jobs)} jobs")
@@ -266,6 +269,7 @@ class ScheddService:
             return
         self.journal.rotations = self.settings.queue_log_rotations
         self.history.reconfigure(self.settings)
+        self.accounts.reconfigure()
         self.events.logs.reconfigure(config)
         self.shadows.renew()
         self.transfers.reconfigure(limits)

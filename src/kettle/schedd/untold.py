@@ -49,7 +49,7 @@ def untold(
         looked.append(job)
         quiet += 1
         for path in paths_of(job.ad):
-            log = job.owner, path
+            log = job.user, path
             if log in settled:
                 continue
             told = is_told(job, path)

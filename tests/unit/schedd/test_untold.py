@@ -15,7 +15,7 @@ from kettle.schedd.untold import ENOUGH_TOLD, untold
 
 def job(cluster: int, *, owner: str = "alice", status: int = 1, **attributes: object) -> Job:
     ad = ClassAd({"ClusterId": cluster, "ProcId": 0, "UserLog": "log", **attributes})
-    return Job(JobId(cluster, 0), ad, status=status, owner=owner)
+    return Job(JobId(cluster, 0), ad, status=status, owner=owner, user=f"{owner}@here")
 
 
 def logs(ad: ClassAd) -> Sequence[str]:

@@ -2,26 +2,28 @@
 
 Whom a token alone vouches for owns jobs and files on an access point where root cannot become him.
 Were he `nobody` there, jobs that run as `nobody` would have his files and his shadows theirs. So
-he is lent a uid, and a group of the same number, made of his name: the kernel keeps him from
-everybody and everybody from him, and he has the same after a restart. His jobs on execution points
-run as `nobody` all the same (`Privileges.job_account`), those on the access point as he is there.
+he is lent a uid, and a group of the same number: the kernel keeps him from everybody and everybody
+from him. His jobs on execution points run as `nobody` all the same (`Privileges.job_account`),
+those on the access point as he is there.
+
+Who he is, is his whole identity, `name@domain`. Which id he has is in a register, and stays: a file
+in the spool that the schedd alone reads and writes (`schedd.services.owner_accounts`). What the
+register says, and which id is the next one's, is decided here. Pure.
 
 Compat: the reference's daemons do nothing for an owner without an account; his job never starts
 (test_who_has_no_account_submits_and_fetches).
-Limit: the ids are taken by hash, so that of 2,000 such owners two are alike with a chance of one in
-a thousand, and of 500 in a container some are; names of different domains are one, as they would be
-one account. An account that a name service does not tell of for a moment counts as none.
 """
 
 from __future__ import annotations
 
-import functools
 import hashlib
-import pwd
-from collections.abc import Callable
+import itertools
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
 
-from kettle.errors import NotFoundError
-from kettle.runtime.process.privileges import Account, find_account
+from kettle.octets import to_bytes
+from kettle.patterns import late_pattern
 
 # What distributions and containers leave alone: the upper half, without its last ids. Limit: name
 # services that hand ids out there, as FreeIPA does to subordinate users, are asked by uid only.
@@ -30,8 +32,79 @@ UNUSED = range(1 << 31, (1 << 32) - (1 << 16))
 # in it; its last ones are often taken (nobody's 65534).
 _FEWEST = 10_000
 _LAST_LEFT = 100
-# Ids that are tried before it is given up; the first one is free nearly always.
+# Free ids of which is asked whether an account has them, before it is given up: the first one has
+# none nearly always.
 _TRIES = 8
+# Limit: those who are lent an account, and the bytes of the name of each.
+MOST_ENTRIES = 10_000
+LONGEST_USER = 256
+
+_HEAD = "# Who has no account on this machine, and which uid each is lent there. The schedd's own."
+_ENTRY = late_pattern(r"([1-9]\d{0,9}) ([^\x00-\x20\x7f][^\x00-\x1f\x7f]*)")
+_END = late_pattern(r"end (\d{1,9})")
+
+
+@dataclass(frozen=True, slots=True)
+class Register:
+    """Who has which uid. `damage` says what of it cannot be read: a sentence for each place."""
+
+    uids: Mapping[str, int] = field(default_factory=dict)
+    damage: tuple[str, ...] = ()
+
+
+def read_register(text: str) -> Register:
+    """Return what a register says: what can be read of it counts, whatever else is in it.
+
+    What is said twice, of a user or of a uid, is not said.
+    """
+    lines = text.split("\n")
+    damage = [] if lines.pop() == "" and lines else ["its last line has no end"]
+    end = _END.fullmatch(lines[-1]) if lines else None
+    entries: list[tuple[int, int, str]] = []
+    for number, line in enumerate(lines[:-1] if end else lines, 1):
+        entry = _ENTRY.fullmatch(line)
+        if entry:
+            entries.append((number, int(entry[1]), entry[2]))
+        elif not line.startswith("#"):
+            damage.append(f"line {number} is not a uid and a user")
+    once = _said_once(entries, damage)
+    if end is None or int(end[1]) != len(entries):
+        damage.append(f"it does not end with 'end {len(entries)}'")
+    return Register(once, tuple(damage))
+
+
+def _said_once(entries: list[tuple[int, int, str]], damage: list[str]) -> dict[str, int]:
+    """Return the uids of users, without what is said twice: that is damage."""
+    uids = Counter(uid for _, uid, _ in entries)
+    users = Counter(user for _, _, user in entries)
+    once = {}
+    for number, uid, user in entries:
+        if uids[uid] == users[user] == 1:
+            once[user] = uid
+        else:
+            damage.append(f"line {number} is not the only one of {user} or of {uid}")
+    return once
+
+
+def render_register(uids: Mapping[str, int]) -> str:
+    """Return the text of a register that is whole."""
+    lines = [f"{uid} {user}" for user, uid in uids.items()]
+    return "\n".join([_HEAD, *lines, f"end {len(lines)}", ""])
+
+
+def why_not_entered(register: Register, user: str) -> str:
+    """Say why nobody of this name can be entered; empty if he can.
+
+    What is damaged may have been anybody's uid, so whoever is new waits until it is mended.
+    """
+    if register.damage:
+        return f"the register of lent uids is damaged: {register.damage[0]}"
+    if len(register.uids) >= MOST_ENTRIES:
+        return f"{MOST_ENTRIES} others are lent one already"
+    name = _bytes_of(user)
+    if not name or len(name) > LONGEST_USER or not _ENTRY.fullmatch(f"1 {user}"):
+        return "no uid can be lent to somebody of that name"
+    return ""
 
 
 def lendable(uid_map: str, gid_map: str) -> range:
@@ -56,50 +129,25 @@ def _pieces(id_map: str) -> list[range]:
     return [range(first, first + count) for first, _, count in lines]
 
 
-def lent_uid(owner: str, ids: range, is_taken: Callable[[int], bool]) -> int | None:
-    """Return the id of an owner's name: the first by hash that is not taken.
+def choose_uid(
+    user: str, ids: range, lent: Collection[int], is_taken: Callable[[int], bool]
+) -> int | None:
+    """Return the uid for somebody new: from the hash of his name on, the first that is free.
 
-    None without ids, and for a name that has no bytes: half a character, from a token.
+    None without ids, and for a name that has no bytes: half a character, from a token. By hash, so
+    that whoever comes back to a spool that has lost its register has what was his, most likely.
     """
+    name = _bytes_of(user)
+    if not ids or not name:
+        return None
+    first = int.from_bytes(hashlib.blake2b(name, digest_size=8).digest(), "little")
+    circle = (ids[(first + step) % len(ids)] for step in range(len(ids)))
+    free = (uid for uid in circle if uid not in lent)
+    return next((uid for uid in itertools.islice(free, _TRIES) if not is_taken(uid)), None)
+
+
+def _bytes_of(user: str) -> bytes | None:
     try:
-        name = owner.encode("utf-8", "surrogateescape")
+        return to_bytes(user)
     except UnicodeEncodeError:
         return None
-    for number in range(_TRIES if ids else 0):
-        salt = number.to_bytes(16, "little")
-        digest = hashlib.blake2b(name, digest_size=8, salt=salt).digest()
-        uid = ids[int.from_bytes(digest, "little") % len(ids)]
-        if not is_taken(uid):
-            return uid
-    return None
-
-
-def find_or_lend(owner: str) -> Account:
-    """Return an owner's account, or a lent one; NotFoundError where there is no id to lend.
-
-    For the files of one on an access point, and for what he executes there himself.
-    """
-    try:
-        return find_account(owner)
-    except NotFoundError as error:
-        uid = lent_uid(owner, _ids(), _is_taken) if owner else None
-        if uid is None:
-            raise NotFoundError(f"{error}, and no uid to lend") from None
-    return Account(owner, uid, uid, (), lent=True)
-
-
-@functools.cache
-def _ids() -> range:
-    try:
-        with open("/proc/self/uid_map") as users, open("/proc/self/gid_map") as groups:
-            return lendable(users.read(), groups.read())
-    except OSError:
-        return range(0)
-
-
-def _is_taken(uid: int) -> bool:
-    try:
-        pwd.getpwuid(uid)
-    except KeyError:
-        return False
-    return True

@@ -12,6 +12,7 @@ Switches are context managers of the calling process; nothing inside them may aw
 from __future__ import annotations
 
 import contextlib
+import marshal
 import os
 import pwd
 from collections.abc import Callable, Iterator
@@ -34,6 +35,17 @@ class Account:
     home: str = "/"
     # No account of the machine's, but one of `lent_accounts`.
     lent: bool = False
+
+    def pack(self) -> bytes:
+        """Return it as what a process is told that is started to work as it."""
+        return marshal.dumps(
+            (self.name, self.uid, self.gid, tuple(self.groups), self.home, self.lent)
+        )
+
+    @classmethod
+    def unpack(cls, data: bytes) -> Account:
+        """Return what the daemon that started us has packed."""
+        return cls(*marshal.loads(data))  # noqa: S302 - our own daemon's bytes
 
 
 def find_account(name: str) -> Account:

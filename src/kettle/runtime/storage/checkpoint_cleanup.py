@@ -55,7 +55,8 @@ def set_aside(
     Returns the folder where what is to be deleted waits, also from before, or None. OSError or
     RefusedError if they cannot be moved. The rights are the process's: no step keeps the owner's.
     """
-    owner = job.string("Owner") or ""
+    # Guests of two domains may have one name, and are two.
+    owner = job.string("User" if account.lent else "Owner") or ""
     check_name(owner, code=13)
     if "/" in owner:
         raise RefusedError(f"{owner!r} is no name of an owner")

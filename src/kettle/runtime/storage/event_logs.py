@@ -62,7 +62,7 @@ _APPENDING = os.O_WRONLY | os.O_APPEND | os.O_CREAT | AT_EASE
 
 # What decides where a job's events go and how.
 LOG_NAMES = frozenset(
-    ("iwd", "userlog", "dagmannodeslog", "userlogusexml", "jobadinformationattrs", "owner")
+    ("iwd", "userlog", "dagmannodeslog", "userlogusexml", "jobadinformationattrs", "owner", "user")
 )
 
 
@@ -75,6 +75,7 @@ class JobLogs(NamedTuple):
     information: str
     # The event numbers that the DAG's log wants; None for all.
     mask: frozenset[int] | None = None
+    # Whose they are: all of his name, with its domain.
     owner: str = ""
 
 
@@ -234,7 +235,8 @@ class EventLogs:
         xml = job.boolean("UserLogUseXML") is True
         style = self._xml_style if xml else self._style
         wanted = job.string("JobAdInformationAttrs") or ""
-        return JobLogs(user_log_paths(job), style, wanted, mask, job.string("Owner") or "")
+        owner = job.string("User") or job.string("Owner") or ""
+        return JobLogs(user_log_paths(job), style, wanted, mask, owner)
 
     def write(self, job: ClassAd, event: Event, logs: JobLogs | None = None) -> None:
         """Append an event of a job to its logs; StorageError for its own, never for the pool's.

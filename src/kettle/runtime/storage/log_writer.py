@@ -12,15 +12,13 @@ import contextlib
 import os
 import socket
 import struct
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from kettle.config import load_config
 from kettle.errors import KettleError, StorageError
-from kettle.runtime.process.privileges import Privileges
+from kettle.runtime.process.privileges import Account, Privileges
 from kettle.runtime.storage.event_logs import append_once
-from kettle.runtime.storage.files import SystemSources
-from kettle.runtime.storage.owned_files import account_of_owner
 
 if TYPE_CHECKING:
     from kettle.runtime.context import Runtime
@@ -35,12 +33,10 @@ _REQUEST, _ANSWER = struct.Struct("<II?"), struct.Struct("<iI")
 
 
 def main(arguments: bytes, descriptors: list[int]) -> int:
-    """Append what the daemon sends as the owner that `arguments` names, until it hangs up."""
-    config = load_config(SystemSources(), dict(os.environ), subsystem="SCHEDD")
-    privileges = Privileges.find(config.get("CONDOR_IDS"))
-    account = account_of_owner(privileges, os.fsdecode(arguments))
+    """Append what the daemon sends as the account in `arguments`, until it hangs up."""
+    account = Account.unpack(arguments)
     if account.uid != 0:
-        privileges.become(account)
+        Privileges(account, can_switch=os.getuid() == 0).become(account)
     with socket.socket(fileno=descriptors[0]) as line, line.makefile("rb") as requests:
         while len(head := requests.read(_REQUEST.size)) == _REQUEST.size:
             *sizes, unsure = _REQUEST.unpack(head)
@@ -67,8 +63,10 @@ class _Writer:
 class LogWriters:
     """The writers of a daemon, one for each owner who has logs where writing may hang."""
 
-    def __init__(self, runtime: Runtime) -> None:
+    def __init__(self, runtime: Runtime, account_of: Callable[[str], Account]) -> None:
+        """`account_of` says as whom an owner's logs are written; NotFoundError if as nobody."""
         self._runtime = runtime
+        self._account_of = account_of
         self._writers: dict[str, asyncio.Task[_Writer]] = {}
 
     async def append(self, owner: str, path: str, data: bytes, unsure: bool = False) -> None:
@@ -95,7 +93,7 @@ class LogWriters:
         try:
             child = await self._runtime.processes.zygote.fork(
                 ENTRY,
-                os.fsencode(owner),
+                self._account_of(owner).pack(),
                 fds=(theirs.fileno(),),
                 title=f"condor_log_writer: logs of {owner}",
             )

@@ -12,7 +12,6 @@ import os
 import stat
 from collections.abc import Iterator
 
-from kettle.runtime.process.lent_accounts import find_or_lend
 from kettle.runtime.process.privileges import Account, Privileges
 from kettle.runtime.storage.access_limits import AccessLimits
 from kettle.runtime.storage.fences import Fence
@@ -24,14 +23,6 @@ from kettle.transfer.items import Look
 
 # Files that are touched at once.
 _AT_ONCE = 100
-
-
-def account_of_owner(privileges: Privileges, owner: str) -> Account:
-    """Return as whom an owner's files are touched; one without an account is lent one.
-
-    NotFoundError where none can be lent.
-    """
-    return find_or_lend(owner) if privileges.can_switch else privileges.daemon
 
 
 class OwnedFiles(LocalFiles):
@@ -47,11 +38,6 @@ class OwnedFiles(LocalFiles):
         super().__init__(reserve=reserve, fence=fence)
         self._privileges = privileges
         self._account = account
-
-    @classmethod
-    def of(cls, privileges: Privileges, owner: str) -> OwnedFiles:
-        """Return the files of a job's owner; NotFoundError as `account_of_owner`."""
-        return cls(privileges, account_of_owner(privileges, owner))
 
     def as_owner(self) -> contextlib.AbstractContextManager[None]:
         """Be the owner for a moment."""

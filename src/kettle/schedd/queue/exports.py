@@ -273,12 +273,12 @@ def under_way(queue: JobQueue, jobs: Iterable[Job], log: NewLog) -> list[Job]:
 
 
 def find_under_way(queue: JobQueue) -> dict[tuple[str, NewLog], list[Job]]:
-    """Return the exports that an earlier schedd did not end, by owner and log, with their jobs."""
+    """Return the exports that an earlier schedd did not end, by user and log, with their jobs."""
     found: dict[tuple[str, NewLog], list[Job]] = {}
     for job in queue.jobs.values():
         if EXPORT_UNDER_WAY in job.ad:
             log = NewLog.of_note(job.ad.string(EXPORT_UNDER_WAY) or "")
-            found.setdefault((job.owner, log), []).append(job)
+            found.setdefault((job.user, log), []).append(job)
     return found
 
 

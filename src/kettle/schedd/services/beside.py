@@ -30,7 +30,6 @@ from kettle.runtime.process.census import birth_of
 from kettle.runtime.process.hunt import has_mark, hunt, marked, outlives_its_daemon
 from kettle.runtime.process.processes import kill_tree, real_uid_of
 from kettle.runtime.storage.free_space import read_free_kib
-from kettle.runtime.storage.owned_files import account_of_owner
 from kettle.schedd import beside
 from kettle.schedd.beside import NotStarted, Run, StarterDied
 from kettle.schedd.beside_events import failure_events, last_events, lost_events
@@ -282,7 +281,7 @@ class BesideJobs:
         told = beside.own_environment(runtime.config, self._sessions.begin(job).text)
         program = beside.plan_program(job.ad, _inherited(job), job_ad, told)
         privileges = runtime.privileges
-        owner = account_of_owner(privileges, job.owner)
+        owner = self._schedd.accounts.of(job.user)
         account = owner if owner.lent else privileges.job_account(job.owner)
         self._starting += 1
         try:

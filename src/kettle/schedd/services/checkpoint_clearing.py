@@ -17,7 +17,6 @@ from kettle.config.knobs.transfer import TransferKnobs
 from kettle.errors import NotFoundError, RefusedError
 from kettle.runtime import tasks
 from kettle.runtime.storage import checkpoint_cleanup
-from kettle.runtime.storage.owned_files import account_of_owner
 
 if TYPE_CHECKING:
     from kettle.runtime.storage.checkpoint_cleanup import Unwanted
@@ -69,7 +68,7 @@ class CheckpointClearing:
         """Move a job's manifests; a trouble with them keeps nobody in the queue."""
         schedd, runtime = self._schedd, self._schedd.runtime
         try:
-            account = account_of_owner(runtime.privileges, job.owner)
+            account = schedd.accounts.of(job.user)
             moving = checkpoint_cleanup.set_aside(
                 runtime.privileges,
                 account,
@@ -83,7 +82,7 @@ class CheckpointClearing:
             return
         found = checkpoint_cleanup.unwanted(job.ad, folder)
         if found is not None:
-            self._waiting.setdefault(job.owner, deque()).append(found)
+            self._waiting.setdefault(job.user, deque()).append(found)
             self._begin()
 
     def _begin(self) -> None:
@@ -113,7 +112,7 @@ class CheckpointClearing:
         limit = runtime.config.value(TransferKnobs.SCHEDD_CHECKPOINT_CLEANUP_TIMEOUT)
         command = checkpoint_cleanup.deletion_command(batch)
         try:
-            account = account_of_owner(runtime.privileges, owner)
+            account = self._schedd.accounts.of(owner)
             status = await checkpoint_cleanup.delete(runtime, account, command, limit)
         except (OSError, NotFoundError) as error:
             runtime.log.problem(f"Checkpoints of {owner}'s jobs are not deleted: {error}")

@@ -35,7 +35,6 @@ from kettle.runtime.storage.event_logs import (
 )
 from kettle.runtime.storage.log_writer import LogWriters
 from kettle.runtime.storage.mounts import machine_mounts
-from kettle.runtime.storage.owned_files import account_of_owner
 from kettle.runtime.storage.told import user_log_paths
 from kettle.runtime.storage.waiting_events import Place
 from kettle.schedd.notices import NOTE_NAMES, NOTED_NAMES, add_notes
@@ -45,6 +44,7 @@ from kettle.schedd.untold import untold
 
 if TYPE_CHECKING:
     from kettle.runtime.context import Runtime
+    from kettle.runtime.process.privileges import Account
     from kettle.schedd.queue.job_queue import Cluster, Job
 
 # How long the end of the schedd waits for logs that cannot be written at once.
@@ -59,19 +59,26 @@ class ScheddEvents:
     """Writes events of jobs that do not run."""
 
     def __init__(
-        self, runtime: Runtime, keep: Callable[[Iterable[Place]], None], records: Records
+        self,
+        runtime: Runtime,
+        account_of: Callable[[str], Account],
+        keep: Callable[[Iterable[Place]], None],
+        records: Records,
     ) -> None:
-        """`keep` has the queue keep what waits of these jobs (`logs.unwritten`).
+        """`account_of` says who a user is here (`OwnerAccounts.of`).
+
+        `keep` has the queue keep what waits of these jobs (`logs.unwritten`).
 
         `records` are the queue's: no event is written before what it tells of is.
         """
         self._runtime = runtime
+        self._account_of = account_of
         self._keep = keep
         # Jobs of which something else waits than the queue knows, and how many owners we are now:
         # what the queue does about it is not to be done with an owner's rights.
         self._changed: set[Place] = set()
         self._depth = 0
-        self.writers = LogWriters(runtime)
+        self.writers = LogWriters(runtime, account_of)
         self.logs = EventLogs(
             runtime.config,
             privileged=runtime.privileges.as_root,
@@ -103,7 +110,7 @@ class ScheddEvents:
         No log can have what is `fresh` yet, though it may have what reads the same.
         """
         kept = [decode(job.ad.string(name)) for name in (SCHEDD_EVENTS, SHADOW_EVENTS)]
-        with self._as_owner(job.owner):
+        with self._as_owner(job.user):
             self.logs.recall(job.ad, in_order(*kept), unsure=not fresh)
             self._changed.add(job.id)
 
@@ -132,7 +139,7 @@ class ScheddEvents:
 
     def _is_told(self, job: Job, path: str) -> bool | None:
         try:
-            with self._as_owner(job.owner):
+            with self._as_owner(job.user):
                 removed = job.status == JobStatus.REMOVED
                 return self.logs.told.submission_told(job.ad, path, removed=removed)
         except (StorageError, OSError):
@@ -144,7 +151,7 @@ class ScheddEvents:
         left = []
         for job in jobs:
             if may_be_told(job.id.cluster):
-                log = job.owner, job.id.cluster, tuple(user_log_paths(job.ad))
+                log = job.user, job.id.cluster, tuple(user_log_paths(job.ad))
                 if log not in told:
                     told[log] = self._told(job)
                 if job.id.proc in told[log]:
@@ -154,7 +161,7 @@ class ScheddEvents:
 
     def _told(self, job: Job) -> set[int]:
         try:
-            with self._as_owner(job.owner):
+            with self._as_owner(job.user):
                 return self.logs.told.submissions_told(job.ad)
         except (StorageError, OSError):
             return set()
@@ -176,7 +183,7 @@ class ScheddEvents:
             except Exception as error:  # noqa: BLE001 - the others' are written
                 self._runtime.log.problem(f"Job {job.id}: {error}")
 
-        for owner, group in itertools.groupby(jobs, key=lambda job: job.owner):
+        for owner, group in itertools.groupby(jobs, key=lambda job: job.user):
             now = self._runtime.clock.now()
             try:
                 with self._as_owner(owner), self.logs.together():
@@ -207,7 +214,7 @@ class ScheddEvents:
     def tell_of_end(self, job: Job) -> bool:
         """Whether a job's log has its last event already."""
         try:
-            with self._as_owner(job.owner):
+            with self._as_owner(job.user):
                 event = self.logs.told.last_of(job.ad)
         except (StorageError, OSError):
             return False
@@ -235,7 +242,7 @@ class ScheddEvents:
         event.cluster, event.proc = job.id.cluster, job.id.proc
         event.time = self._runtime.clock.now()
         try:
-            with self._as_owner(job.owner):
+            with self._as_owner(job.user):
                 self.logs.write(job.ad, event, logs)
         except (StorageError, OSError) as error:
             self._runtime.log.problem(f"Job {job.id}: {error}")
@@ -254,7 +261,7 @@ class ScheddEvents:
         event.cluster, event.proc = cluster.id, -1
         event.time = self._runtime.clock.now()
         try:
-            with self._as_owner(cluster.ad.string("Owner") or ""):
+            with self._as_owner(cluster.ad.string("User") or cluster.ad.string("Owner") or ""):
                 self.logs.write(cluster.ad, event)
         except (StorageError, OSError) as error:
             self._runtime.log.problem(f"Cluster {cluster.id}: {error}")
@@ -263,7 +270,7 @@ class ScheddEvents:
     def _as_owner(self, owner: str) -> Iterator[None]:
         """Touch files as the job's owner, where this daemon can."""
         try:
-            account = account_of_owner(self._runtime.privileges, owner)
+            account = self._account_of(owner)
         except NotFoundError as error:
             raise StorageError(str(error)) from error
         self._depth += 1

@@ -23,14 +23,14 @@ from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from kettle.errors import KettleError, NotMade, RefusedError
+from kettle.errors import KettleError, NotFoundError, NotMade, RefusedError
 from kettle.runtime.process.snapshot import stay_with_parent
 from kettle.runtime.storage.files import is_placeholder
-from kettle.runtime.storage.owned_files import OwnedFiles
 from kettle.schedd.queue.exports import LOG_NAME, SERIES, NewLog
 
 if TYPE_CHECKING:
     from kettle.runtime.context import Runtime
+    from kettle.schedd.services.owner_accounts import OwnerAccounts
 
 # Limit: a queue log that comes back is no longer than this.
 LONGEST_LOG = 256 * 1024 * 1024
@@ -67,8 +67,9 @@ class NotBegun(RefusedError):  # noqa: N818 - the name says what happened
 class ExportFolders:
     """The folders of all users."""
 
-    def __init__(self, runtime: Runtime) -> None:
+    def __init__(self, runtime: Runtime, accounts: OwnerAccounts) -> None:
         self._runtime = runtime
+        self._accounts = accounts
         self._turns: dict[str, asyncio.Lock] = {}
         self._asked: Counter[str] = Counter()
         self._all = asyncio.Semaphore(_MOST_FOLDERS)
@@ -81,10 +82,14 @@ class ExportFolders:
         daemon cannot switch, that one may be the queue's
         (test_an_export_replaces_nothing_and_follows_no_link).
         """
+        try:
+            files = self._accounts.files_of(owner)
+        except NotFoundError as error:
+            raise NotBegun(error.message, was_there=False) from error
         with mmap.mmap(-1, mmap.PAGESIZE) as shared:
 
             def write() -> None:
-                with self._files(owner).as_owner():
+                with files.as_owner():
                     stay_with_parent()
                     shared[0] = _BEGUN
                     try:
@@ -107,10 +112,11 @@ class ExportFolders:
 
         What was gathered of it is taken away.
         """
+        files = self._accounts.files_of(owner)
         with mmap.mmap(-1, mmap.PAGESIZE) as shared:
 
             def look() -> None:
-                with self._files(owner).as_owner():
+                with files.as_owner():
                     shared[0] = _is_whole(log)
 
             async with self.turn(owner):
@@ -125,9 +131,10 @@ class ExportFolders:
 
     async def read(self, owner: str, path: str, shared: mmap.mmap) -> Iterator[bytes]:
         """Read a log that comes back into `memory()`, and return it in pieces; in one's turn."""
+        files = self._accounts.files_of(owner)
 
         def read() -> None:
-            with self._files(owner).as_owner():
+            with files.as_owner():
                 file = self._runtime.files.open_to_read(path, limit=LONGEST_LOG)
             with file:
                 shared.seek(_PIECE_BYTES)
@@ -145,9 +152,6 @@ class ExportFolders:
             shared[at : min(end, at + _PIECE_BYTES)]
             for at in range(_PIECE_BYTES, end, _PIECE_BYTES)
         )
-
-    def _files(self, owner: str) -> OwnedFiles:
-        return OwnedFiles.of(self._runtime.privileges, owner)
 
     async def _do(self, work: Callable[[], None], what: str) -> None:
         async with self._place():

@@ -50,7 +50,7 @@ class ExportCommands:
 
     def __init__(self, schedd: Schedd) -> None:
         self._schedd = schedd
-        self._folders = ExportFolders(schedd.runtime)
+        self._folders = ExportFolders(schedd.runtime, schedd.accounts)
         # Nobody gives jobs away, or takes them back, while somebody marks his.
         self._marking = asyncio.Lock()
         self._last_birth = schedd.now()
@@ -82,7 +82,7 @@ class ExportCommands:
             chosen = await tasks.in_turns(steps)
             # It goes on where nobody waits for it any more: jobs are not left marked.
             log = exports.NewLog(path, self._birth(), self._number)
-            writing = tasks.spawn(self._export(actor.owner, log, spool, chosen), f"a log {path}")
+            writing = tasks.spawn(self._export(actor.user, log, spool, chosen), f"a log {path}")
             await _within(writing, HANGING_SECONDS + _MORE_SECONDS)
         except (KettleError, OSError) as error:
             await stream.send(ExportJobsReply(_failure(error, EXPORT_FAILED)))
@@ -117,7 +117,7 @@ class ExportCommands:
         actor = self._schedd.actor(stream)
         try:
             path = os.path.join(_folder(request), exports.LOG_NAME)
-            async with self._folders.turn(actor.owner):
+            async with self._folders.turn(actor.user):
                 brought = await self._read(actor, path)
                 count = await self._take_over(brought)
         except (KettleError, OSError) as error:
@@ -252,7 +252,7 @@ class ExportCommands:
         schedd = self._schedd
         with self._folders.memory() as shared:
             with self._opening("import"):
-                pieces = await self._folders.read(actor.owner, path, shared)
+                pieces = await self._folders.read(actor.user, path, shared)
             steps = imports.read_log(schedd.queue, pieces, actor, schedd.queue_settings)
             # Not before: a folder that hangs keeps its user waiting, and nobody else.
             async with self._importing:

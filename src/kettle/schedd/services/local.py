@@ -179,6 +179,7 @@ class LocalRun:
             cores="",
             execute=execute_folder(self._schedd),
             machine=None,
+            account=self._schedd.accounts.of(job.user).pack(),
         )
 
     def _job_ad(self) -> ClassAd:

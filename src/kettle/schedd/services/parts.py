@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from kettle.schedd.services.history import HistoryFiles
     from kettle.schedd.services.journal import QueueJournal
     from kettle.schedd.services.on_disk import OnDisk
+    from kettle.schedd.services.owner_accounts import OwnerAccounts
     from kettle.schedd.services.spool import SpoolFolder
     from kettle.schedd.settings import QueueSettings, ServiceSettings
     from kettle.schedd.statistics import Statistics
@@ -40,6 +41,7 @@ class Schedd(Protocol):
     idle: IdleJobs
     scheduler: Scheduler
     spool: SpoolFolder
+    accounts: OwnerAccounts
     history: HistoryFiles
     events: ScheddEvents
 

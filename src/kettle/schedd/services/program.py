@@ -86,8 +86,8 @@ async def start_program(
         [program.stdin, program.stdout, program.stderr],
         runtime.privileges.can_switch,
         runtime.config.value(knob),
-        _pack(owner),
-        _pack(account),
+        owner.pack(),
+        account.pack(),
     )
     reading, writing = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
     try:
@@ -105,18 +105,19 @@ async def start_program(
 def run(arguments: bytes, descriptors: list[int]) -> int:
     """Become the job's program; the zygote calls this in a new process. Returns if that fails."""
     plan = marshal.loads(arguments)  # noqa: S302
-    argv, environment, cwd, names, can_switch, own_keyring, owner, account = plan
+    argv, environment, cwd, names, can_switch, own_keyring, *packed = plan
+    owner, account = map(Account.unpack, packed)
     report = descriptors[0]
     os.set_inheritable(report, False)
     os.setsid()
     try:
-        privileges = Privileges(Account(*owner), can_switch=can_switch)
+        privileges = Privileges(owner, can_switch=can_switch)
         if own_keyring and can_switch:
             privileges.leave_keyring()
-        with privileges.as_account(Account(*owner)):
+        with privileges.as_account(owner):
             _check_program(os.path.join(cwd, argv[0]))
             _open_standard(names)
-        privileges.become(Account(*account))
+        privileges.become(account)
         _enter(cwd)
         for number in _SIGNALS:
             with contextlib.suppress(OSError):  # the C library keeps some for itself
@@ -192,7 +193,3 @@ def _become(argv: list[str], environment: dict[str, str]) -> None:
     except OSError as error:
         text = f"Failed to execute '{argv[0]}': (errno={error.errno}: '{error.strerror}')"
         raise NotStarted(text, subcode=error.errno or 0) from error
-
-
-def _pack(account: Account) -> tuple[str, int, int, tuple[int, ...], str]:
-    return account.name, account.uid, account.gid, tuple(account.groups), account.home

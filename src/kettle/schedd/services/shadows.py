@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING
 from kettle.classad.text import quote_line
 from kettle.config.knobs.shadow import ShadowKnobs
 from kettle.errors import ConnectionLost, KettleError, RemoteProtocolError
-from kettle.octets import to_bytes
 from kettle.records import queue_log
 from kettle.records.unwritten_events import SHADOW_EVENTS
 from kettle.runtime import tasks
@@ -337,7 +336,7 @@ class ShadowHosts:
         try:
             host.child = await self._schedd.runtime.processes.zygote.fork(
                 HOST_ENTRY,
-                to_bytes(host.owner),
+                self._schedd.accounts.of(host.user).pack(),
                 fds=(theirs,),
                 title=f"condor_shadow: host of {host.user}",
             )

@@ -17,7 +17,7 @@ from kettle.runtime import tasks
 from kettle.runtime.storage import folder_swap
 from kettle.runtime.storage.access_limits import AccessLimits
 from kettle.runtime.storage.mounts import machine_mounts
-from kettle.runtime.storage.owned_files import NearFiles, OwnedFiles, account_of_owner
+from kettle.runtime.storage.owned_files import NearFiles
 from kettle.runtime.storage.removal import remove_as_root
 from kettle.runtime.storage.transfer_files import LocalFiles
 from kettle.schedd.job_machine import FINISHED
@@ -139,7 +139,7 @@ class SpoolCommands:
         schedd = self._schedd
         runtime = schedd.runtime
         started = schedd.now()
-        files = OwnedFiles.of(runtime.privileges, job.owner)
+        files = schedd.accounts.files_of(job.user)
         arriving = folder + folder_swap.ARRIVING
         await tasks.in_turns(remove_as_root(runtime.privileges, arriving))
         # The folder above goes with the last one in it: nothing may be waited for in between.
@@ -253,12 +253,11 @@ class SpoolCommands:
         try:
             privileges = schedd.runtime.privileges
             if spooling.has_folder(job.ad):
-                files = OwnedFiles.of(privileges, job.owner)
+                files = schedd.accounts.files_of(job.user)
                 steps = spooling.plan_output(job.ad, schedd.spool.output_folders(job), files)
             else:
-                files = NearFiles(
-                    privileges, account_of_owner(privileges, job.owner), self._limits(job)
-                )
+                account = schedd.accounts.of(job.user)
+                files = NearFiles(privileges, account, self._limits(job))
                 steps = plan_in_place(job.ad, files)
             plan = await tasks.in_turns(steps, _LOOKS_AT_A_TIME)
         except (RefusedError, NotFoundError, OSError) as error:

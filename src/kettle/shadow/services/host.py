@@ -22,8 +22,7 @@ from kettle.runtime.logs import Log
 from kettle.runtime.process import kernel
 from kettle.runtime.process.aside import InlineAside, ThreadedAside
 from kettle.runtime.process.inheritance import read_inheritance
-from kettle.runtime.process.lent_accounts import find_or_lend
-from kettle.runtime.process.privileges import Privileges
+from kettle.runtime.process.privileges import Account, Privileges
 from kettle.runtime.remote_settings import load_for_child
 from kettle.runtime.sockets.stream import Stream
 from kettle.runtime.storage.files import Files
@@ -33,28 +32,28 @@ from kettle.shadow.service import ShadowHost
 def main(arguments: bytes, descriptors: list[int]) -> int:
     """Be the host of one user's shadows; the zygote calls this in a new process.
 
-    `arguments` is the owner whose jobs these are; `descriptors[0]` is the schedd's socket pair.
+    `arguments` is the account of whose jobs these are, as the schedd has it (`Account.pack`);
+    `descriptors[0]` is the schedd's socket pair.
     """
     config = load_for_child("SHADOW")
     log = open_log(config, DaemonArguments(), "SHADOW")
     config.forgive(log.problem)
-    owner = arguments.decode("utf-8", "surrogateescape")
-    privileges = settle(config, log, owner)
+    privileges = settle(config, log, Account.unpack(arguments))
     log.privileged = privileges.as_root
     return life.run(_live(config, log, privileges, descriptors[0]))
 
 
-def settle(config: Config, log: Log, owner: str) -> Privileges:
-    """Work as the owner, where we can, with the way back to root.
+def settle(config: Config, log: Log, account: Account) -> Privileges:
+    """Work as the owner's account, where we can, with the way back to root.
 
     An owner without an account here has the rights of one that he is lent, never the daemon's own:
     a user whom only a token vouches for would read and write as root.
     """
     privileges = Privileges.find(config.get("CONDOR_IDS"))
-    if privileges.can_switch and owner:
-        account = find_or_lend(owner)
+    if privileges.can_switch:
         if account.lent:
-            log(f"there is no account {owner!r} on this machine; it is lent the uid {account.uid}")
+            name, uid = account.name, account.uid
+            log(f"there is no account {name!r} on this machine; it is lent the uid {uid}")
         privileges = Privileges(account, can_switch=True, thread_only=kernel.can_switch_threads())
     privileges.settle()
     return privileges

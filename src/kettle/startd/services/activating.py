@@ -178,6 +178,7 @@ class Activating:
             record.job,
             self._cores(record),
             folder_of(startd.runtime.config, record.name),
+            b"",
             self._public_base(),
         )
 

@@ -180,6 +180,7 @@ class StartdControl:
             ClassAd(),
             last.cores,
             last.execute,
+            b"",
             None,
         )
 

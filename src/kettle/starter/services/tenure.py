@@ -14,7 +14,7 @@ import os
 from dataclasses import dataclass
 
 from kettle.classad import ClassAd
-from kettle.errors import ConnectionLost, NotFoundError, RemoteProtocolError, WaitInterrupted
+from kettle.errors import ConnectionLost, RemoteProtocolError, WaitInterrupted
 from kettle.runtime import tasks
 from kettle.runtime.clock import Clock
 from kettle.runtime.logs import Log
@@ -22,7 +22,6 @@ from kettle.runtime.process.privileges import Account, Privileges
 from kettle.runtime.process.processes import SystemProcesses
 from kettle.runtime.sockets.stream import Stream
 from kettle.runtime.sockets.system_network import SystemNetwork
-from kettle.runtime.storage.owned_files import account_of_owner
 from kettle.starter.place import Place
 from kettle.starter.service import Starter
 from kettle.starter.services.control import StartdControl
@@ -102,8 +101,10 @@ class Tenure:
         if activation.claim_id != self._claim_id:
             self._claim_id = activation.claim_id
             world.accept_session(ClaimId(activation.claim_id))
-        if not self._stays:
-            world.submitter = self._submitter(activation.job)
+        if activation.account:
+            # The program runs as the job's account (R087), but where root submits, root's folders
+            # take its output, as they do in the scheduler universe.
+            world.submitter = Account.unpack(activation.account)
         place = self._place_of(world, activation)
         world.begin(shadow, activation.slot.string("ClientMachine") or "")
         starter = Starter(activation, place, world, around.control, shadow, may_stay=may_stay)
@@ -122,17 +123,6 @@ class Tenure:
         else:
             activation.slot = self._place.slot_for(activation.slot, activation.job)
         return self._place
-
-    def _submitter(self, job: ClassAd) -> Account | None:
-        """Return whose the files of a local job are; None if he has no account and is lent none.
-
-        Only a schedd's own starter may ask: it says itself whose job it is. The program runs as
-        the job's account (R087), but where root submits, root's folders take its output, as they
-        do in the scheduler universe.
-        """
-        with contextlib.suppress(NotFoundError):
-            return account_of_owner(self._around.privileges, job.string("Owner") or "")
-        return None
 
     def make_world(self) -> StarterWorld:
         """Return what all jobs have around them."""

@@ -21,6 +21,8 @@ from kettle.wire.messages.fields import (
 
 # Limit: the state of a connection is a key, a counter and what was read ahead.
 _MAXIMUM_CHANNEL = 16 * 1024 * 1024
+# Limit: a name, a home and as many groups as Linux lets somebody have.
+_MAXIMUM_ACCOUNT = 1024 * 1024
 
 
 class ControlMessage(Message):
@@ -140,6 +142,7 @@ class StarterActivation(Message):
     what all slots share, where `slot` is only its own part; a starter that asked for its activation
     and has it already gets none. `cores` are the slot's, counted from 0, with blanks between;
     `execute` is the folder of its sandboxes, which not every daemon of a machine has in one place.
+    `account` is whose files a local job's are (`Account.pack`); only a schedd says it.
     """
 
     number: int = integer()
@@ -154,6 +157,7 @@ class StarterActivation(Message):
     job: ClassAd = ad(private=True)
     cores: str = string()
     execute: str = string()
+    account: bytes = counted_bytes(_MAXIMUM_ACCOUNT)
     machine: ClassAd | None = optional(ad(private=True))
 
 

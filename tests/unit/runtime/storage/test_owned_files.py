@@ -8,14 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from kettle.errors import NotFoundError
 from kettle.runtime.process.privileges import Privileges, account_of, find_account
-from kettle.runtime.storage.owned_files import OwnedFiles, account_of_owner
+from kettle.runtime.storage.owned_files import OwnedFiles
 
 
 def test_without_the_right_to_switch_every_file_is_our_own(tmp_path: Path) -> None:
     privileges = Privileges(account_of(os.getuid()), can_switch=False)
-    files = OwnedFiles.of(privileges, "nobody-of-that-name")
+    files = OwnedFiles(privileges, privileges.daemon)
     files.open_target(str(tmp_path / "f"), 0o600).close()
     files.give(str(tmp_path / "f"))
     assert os.stat(tmp_path / "f").st_uid == os.getuid()
@@ -23,7 +22,8 @@ def test_without_the_right_to_switch_every_file_is_our_own(tmp_path: Path) -> No
 
 
 def test_what_arrived_is_dated_before_the_second_of_its_end(tmp_path: Path) -> None:
-    files = OwnedFiles.of(Privileges(account_of(os.getuid()), can_switch=False), "")
+    privileges = Privileges(account_of(os.getuid()), can_switch=False)
+    files = OwnedFiles(privileges, privileges.daemon)
     (tmp_path / "d").mkdir()
     for name in ("d/new", "old"):
         (tmp_path / name).touch()
@@ -33,15 +33,6 @@ def test_what_arrived_is_dated_before_the_second_of_its_end(tmp_path: Path) -> N
     times = {name: os.lstat(tmp_path / name).st_mtime for name in ("d", "d/new", "link", "old")}
     assert times.pop("old") == 7
     assert all(99 <= when < 100 for when in times.values()), times
-
-
-def test_an_owner_without_an_account_is_lent_one_where_owners_have_any() -> None:
-    privileges = Privileges(account_of(0), can_switch=True)
-    assert account_of_owner(privileges, "no-such-account-here").lent
-    with pytest.raises(NotFoundError):
-        account_of_owner(privileges, "")
-    ourselves = Privileges(account_of(os.getuid()), can_switch=False)
-    assert account_of_owner(ourselves, "no-such-account-here") == ourselves.daemon
 
 
 @pytest.mark.root
@@ -55,7 +46,7 @@ def test_what_is_made_is_the_owner_s_and_what_he_may_not_see_is_not_seen(tmp_pat
     (tmp_path / "home").mkdir()
     (tmp_path / "secret").write_text("s")
     (tmp_path / "secret").chmod(0o600)
-    files = OwnedFiles.of(privileges, "nobody")
+    files = OwnedFiles(privileges, nobody)
     files.give(str(tmp_path / "home"))
     files.make_directory(str(tmp_path / "home/d"), 0o755)
     files.open_target(str(tmp_path / "home/d/f"), 0o644).close()

@@ -170,7 +170,7 @@ def test_what_may_hang_is_not_fetched(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setattr(far, "_far", (str(tmp_path / "far"),))
     monkeypatch.setattr(owned_files, "machine_mounts", lambda: far)
     me = Account("me", os.getuid(), os.getgid(), ())
-    files = owned_files.NearFiles.of(Privileges(me, can_switch=False), "me")
+    files = owned_files.NearFiles(Privileges(me, can_switch=False), me)
     assert files.look(str(tmp_path / "near")) is not None
     for name in ("way", "far/x", "far"):
         assert files.look(str(tmp_path / name)) is None

@@ -111,17 +111,21 @@ def test_a_program_whose_process_was_killed_before_it_began_has_not_ended(
 
     async def main() -> int:
         config = Config.from_text("")
-        privileges = SimpleNamespace(job_account=lambda _: SimpleNamespace(uid=1))
-        runtime = SimpleNamespace(config=config, log=_Log(), privileges=privileges)
-        jobs = BesideJobs(cast(Any, SimpleNamespace(runtime=runtime)), cast(Any, None))
-        monkeypatch.setattr(beside_service, "write_job_ad", lambda *_: "")
         mine = SimpleNamespace(uid=1, lent=False)
-        monkeypatch.setattr(beside_service, "account_of_owner", lambda *_: mine)
+        privileges = SimpleNamespace(job_account=lambda _: mine)
+        runtime = SimpleNamespace(config=config, log=_Log(), privileges=privileges)
+        accounts = SimpleNamespace(of=lambda _: mine)
+        jobs = BesideJobs(
+            cast(Any, SimpleNamespace(runtime=runtime, accounts=accounts)), cast(Any, None)
+        )
+        monkeypatch.setattr(beside_service, "write_job_ad", lambda *_: "")
         monkeypatch.setattr(beside_service, "start_program", start)
         monkeypatch.setattr(beside_service, "hunt", is_false)
         monkeypatch.setattr(jobs, "_remember", lambda *_: None)
         monkeypatch.setattr(jobs, "_sessions", SimpleNamespace(begin=lambda _: _Session))
-        job: Any = SimpleNamespace(id=JobId(1, 0), ad=ClassAd(), universe=7, owner="alice")
+        job: Any = SimpleNamespace(
+            id=JobId(1, 0), ad=ClassAd(), universe=7, owner="alice", user="alice@here"
+        )
         turn: Any = SimpleNamespace(told=asyncio.Event())
         return await jobs._run_program(Run(job, 0, wish=wish), turn)
 

@@ -36,6 +36,7 @@ class Clearing:
         self.privileges = Privileges(account_of(os.getuid()), can_switch=False)
         self.config = Config.from_text(f"MAX_CHECKPOINT_CLEANUP_PROCS = {most}\n")
         self.told: list[str] = []
+        self.accounts = SimpleNamespace(of=lambda _: self.privileges.daemon)
         self.log = Log(self.told)
         self.batches: list[list[str]] = []
         self.running = self.most = 0
@@ -50,7 +51,7 @@ class Clearing:
         for each in manifests:
             (folder / manifest_name(each)).touch()
         ad = {"CheckpointDestination": "file:///ck", "GlobalJobId": f"ap#{job_id}", "Owner": owner}
-        job: Any = SimpleNamespace(id=job_id, owner=owner, ad=ClassAd(ad))
+        job: Any = SimpleNamespace(id=job_id, user=owner, ad=ClassAd(ad))
         self.records.clean_up(job)
 
     async def delete(self, _runtime: object, _as: object, command: list[str], _limit: float) -> int:

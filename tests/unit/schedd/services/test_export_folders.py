@@ -15,12 +15,16 @@ import pytest
 
 from kettle.errors import KettleError
 from kettle.runtime import life
-from kettle.runtime.process.privileges import Privileges, account_of
+from kettle.runtime.process.privileges import Privileges, account_of, find_account
 from kettle.runtime.process.processes import SystemProcesses
 from kettle.runtime.process.snapshot import ForkedSnapshots
 from kettle.runtime.storage.files import Files
+from kettle.runtime.storage.owned_files import OwnedFiles
 from kettle.schedd.queue.exports import LOG_NAME, NewLog
 from kettle.schedd.services.export_folders import ExportFolders, NotBegun
+
+US = Privileges(account_of(os.getuid()), can_switch=False)
+OURS: Any = SimpleNamespace(files_of=lambda _: OwnedFiles(US, US.daemon))
 
 
 class Killed(Files):
@@ -41,9 +45,8 @@ def test_of_a_killed_child_it_is_known_that_it_had_begun(tmp_path: Path) -> None
         runtime: Any = SimpleNamespace(
             snapshots=ForkedSnapshots(files, processes),
             files=files,
-            privileges=Privileges(account_of(os.getuid()), can_switch=False),
         )
-        folders = ExportFolders(runtime)
+        folders = ExportFolders(runtime, OURS)
         try:
             with pytest.raises(KettleError, match="status -9") as failed:
                 await folders.create("ann", log, [data])
@@ -87,10 +90,15 @@ def test_who_writes_a_log_as_its_owner_ends_with_the_schedd(tmp_path: Path) -> N
         runtime: Any = SimpleNamespace(
             snapshots=ForkedSnapshots(files, processes),
             files=files,
-            privileges=Privileges(account_of(0), can_switch=True),
+        )
+        privileges = Privileges(account_of(0), can_switch=True)
+        accounts: Any = SimpleNamespace(
+            files_of=lambda user: OwnedFiles(privileges, find_account(user))
         )
         try:
-            await ExportFolders(runtime).create("nobody", NewLog(str(folder / LOG_NAME), 1), [])
+            await ExportFolders(runtime, accounts).create(
+                "nobody", NewLog(str(folder / LOG_NAME), 1), []
+            )
         finally:
             processes.stop()
             await files.synchronizer.idle()

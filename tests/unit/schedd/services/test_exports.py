@@ -24,6 +24,7 @@ from kettle.runtime.process.privileges import Privileges, account_of
 from kettle.runtime.process.snapshot import InlineSnapshots
 from kettle.runtime.storage import files as files_module
 from kettle.runtime.storage.files import Files
+from kettle.runtime.storage.owned_files import OwnedFiles
 from kettle.schedd.queue import exports
 from kettle.schedd.queue.exports import LOG_NAME, NewLog
 from kettle.schedd.queue.job_queue import Changes, Job
@@ -35,7 +36,10 @@ from kettle.wire.codec import Reader, Writer
 from unit.schedd.queue_fixture import ALICE, SETTINGS, Schedd
 
 # When the first export of a desk is born: it is later than the desk.
+OURS = Privileges(account_of(os.getuid()), can_switch=False)
 BORN = 1001
+# Whose files they are does not matter here.
+ACCOUNTS: Any = SimpleNamespace(files_of=lambda _: None)
 
 
 class Aside(InlineSnapshots):
@@ -76,10 +80,11 @@ class Desk:
         self.aside = Aside()
         schedd: Any = SimpleNamespace(
             queue=self.pure.queue,
+            accounts=SimpleNamespace(files_of=lambda _: OwnedFiles(OURS, OURS.daemon)),
             queue_settings=SETTINGS,
             actor=lambda stream: ALICE,
             runtime=SimpleNamespace(
-                privileges=Privileges(account_of(os.getuid()), can_switch=False),
+                privileges=OURS,
                 files=Files(),
                 snapshots=self.aside,
                 log=SimpleNamespace(problem=self.said.append),
@@ -653,7 +658,7 @@ def test_a_folder_that_hangs_keeps_nobody_else_from_importing(tmp_path: Path) ->
         hanging = asyncio.ensure_future(ask())
         await asyncio.sleep(1)
         desk.aside.hangs = 0.0
-        desk.commands._schedd.actor = lambda _: replace(ALICE, owner="bob")  # type: ignore[method-assign]
+        desk.commands._schedd.actor = lambda _: replace(ALICE, user="bob@vm")  # type: ignore[method-assign]
         await ask()
         hanging.cancel()
 
@@ -676,7 +681,7 @@ def test_whose_folders_hang_keep_nobody_else_waiting(
     async def scenario() -> None:
         loop, aside = asyncio.get_running_loop(), Some()
         runtime: Any = SimpleNamespace(snapshots=aside)
-        folders = ExportFolders(runtime)
+        folders = ExportFolders(runtime, ACCOUNTS)
         log = NewLog(str(tmp_path / LOG_NAME), 1)
         hanging = []
         for number in range(12):
@@ -705,7 +710,7 @@ def test_who_has_too_many_folders_hang_is_refused(tmp_path: Path) -> None:
         hanging = Aside()
         hanging.hangs = 60.0
         runtime: Any = SimpleNamespace(snapshots=hanging)
-        folders = ExportFolders(runtime)
+        folders = ExportFolders(runtime, ACCOUNTS)
         log = NewLog(str(tmp_path / LOG_NAME), 1)
         calls = [folders.create("ann", log, []) for _ in range(6)]
         calls.append(folders.create("bob", log, []))

@@ -23,7 +23,9 @@ def test_what_the_log_tells_already_is_not_told_again(
     async def scenario(world: World) -> None:
         runtime, _, _ = world.runtime("SCHEDD", "")
         records = SimpleNamespace(are_waiting=False)
-        events = ScheddEvents(runtime, lambda _: None, cast(Any, records))
+        events = ScheddEvents(
+            runtime, lambda _: runtime.privileges.daemon, lambda _: None, cast(Any, records)
+        )
         jobs = Schedd().submit(3, UserLog=f'"{log}"', Iwd=f'"{tmp_path}"')
         for job in jobs:
             job.owner = getpass.getuser()

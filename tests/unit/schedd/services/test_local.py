@@ -12,6 +12,7 @@ import pytest
 from kettle.attributes.codes import JobUniverse
 from kettle.config import Config
 from kettle.errors import KettleError
+from kettle.runtime.process.privileges import account_of
 from kettle.schedd.beside import Run
 from kettle.schedd.services.local import LocalRun
 from unit.schedd.queue_fixture import Schedd
@@ -56,6 +57,7 @@ def test_a_local_job_whose_starter_does_not_come_to_be_leaves_no_connection_open
         runtime=runtime,
         name="here",
         queue=pure.queue,
+        accounts=SimpleNamespace(of=lambda _: account_of(os.getuid())),
         queue_settings=SimpleNamespace(version="v", uid_domain="vm"),
     )
 

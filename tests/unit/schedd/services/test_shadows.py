@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -47,6 +48,7 @@ class Stage:
         self.processes: FakeProcesses
         self.runtime, _, self.processes = world.runtime("SCHEDD", text)
         self.runtime.processes.zygote.entries[HOST_ENTRY] = self.host  # type: ignore[attr-defined]
+        self.accounts = SimpleNamespace(of=lambda _: self.runtime.privileges.daemon)
         self.hosts = ShadowHosts(self, self)  # type: ignore[arg-type]
         self.story: list[str] = []
         self.addresses: set[str] = set()

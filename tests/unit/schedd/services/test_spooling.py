@@ -21,10 +21,10 @@ from kettle.runtime import tasks
 from kettle.runtime.process.privileges import Privileges, account_of
 from kettle.runtime.storage.durable import InlineSynchronizer
 from kettle.runtime.storage.files import Files
-from kettle.runtime.storage.owned_files import OwnedFiles
 from kettle.runtime.storage.removal import remove_as_root
 from kettle.runtime.storage.transfer_files import LocalFiles
 from kettle.schedd.queue.job_ids import JobId
+from kettle.schedd.services.owner_accounts import OwnerAccounts
 from kettle.schedd.services.spool import SpoolFolder
 from kettle.schedd.services.spooling import SpoolCommands
 from kettle.testing.dialog_pairs import run_pair
@@ -47,14 +47,18 @@ class Arrival:
             privileges=Privileges(account_of(os.getuid()), can_switch=False),
             config=Config.from_text("RESERVED_DISK = 0\n", subsystem="SCHEDD"),
         )
-        self.job: Any = SimpleNamespace(id=JOB, owner="alice", ad=ClassAd({"Owner": "alice"}))
+        self.job: Any = SimpleNamespace(id=JOB, user="alice@here", ad=ClassAd({"Owner": "alice"}))
         self.queue: Any = SimpleNamespace(jobs={JOB: self.job}, update=self._update)
         self.spool = SpoolFolder(runtime, str(path))
         self.folder = Path(self.spool.job_folder(JOB))
         self.story: list[str] = []
         self._fail_sync = sync
         schedd: Any = SimpleNamespace(
-            runtime=runtime, spool=self.spool, queue=self.queue, now=lambda: 1000
+            runtime=runtime,
+            spool=self.spool,
+            accounts=OwnerAccounts(runtime, str(path), "here"),
+            queue=self.queue,
+            now=lambda: 1000,
         )
         departures: Any = SimpleNamespace(leaving=())
         self._commands = SpoolCommands(schedd, departures)
@@ -183,7 +187,7 @@ def test_a_job_whose_output_cannot_be_sent_keeps_nobody_from_the_next_ones(tmp_p
     assert asyncio.run(fetching.fetch()) is True
     assert (tmp_path / "out").read_text() == "x"
     # No account, and none can be lent.
-    arrival.job.owner = ""
+    arrival.job.user = ""
     arrival._commands._schedd.runtime.privileges = Privileges(
         account_of(os.getuid()), can_switch=True
     )
@@ -211,7 +215,7 @@ def test_others_have_their_turn_while_many_files_are_looked_at_or_removed(tmp_pa
 
     fetching = Fetching(arrival, tmp_path)
     assert asyncio.run(during(fetching.fetch())) > 9
-    files = OwnedFiles.of(arrival.spool._runtime.privileges, arrival.job.owner)
+    files = arrival._commands._schedd.accounts.files_of(arrival.job.user)
     assert asyncio.run(during(tasks.in_turns(files.date_back(str(arrival.folder), 100)))) > 9
     removal = remove_as_root(arrival.spool._runtime.privileges, str(arrival.folder))
     assert asyncio.run(during(tasks.in_turns(removal))) > 9

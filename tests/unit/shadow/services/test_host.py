@@ -6,8 +6,7 @@ import pytest
 
 from kettle.config import Config
 from kettle.runtime.logs import Log
-from kettle.runtime.process.lent_accounts import UNUSED
-from kettle.runtime.process.privileges import Privileges, account_of
+from kettle.runtime.process.privileges import Account, Privileges, account_of, find_account
 from kettle.shadow.services.host import settle
 
 
@@ -19,9 +18,9 @@ def _as_if_root(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("_as_if_root")
-@pytest.mark.parametrize(("owner", "lent"), [("daemon", False), ("no-such-account-here", True)])
-def test_an_owner_without_an_account_never_has_the_daemons_rights(owner: str, lent: bool) -> None:
+@pytest.mark.parametrize(
+    "account", [find_account("daemon"), Account("guest", 1 << 31, 1 << 31, (), lent=True)]
+)
+def test_a_host_works_as_the_account_that_its_schedd_has_told_it(account: Account) -> None:
     config = Config.from_text("", subsystem="SHADOW")
-    account = settle(config, Log(None), owner).daemon
-    assert (account.name, account.lent) == (owner, lent)
-    assert (account.uid in UNUSED) == lent
+    assert settle(config, Log(None), Account.unpack(account.pack())).daemon == account

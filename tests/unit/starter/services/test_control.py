@@ -54,6 +54,7 @@ def activation(number: int) -> bytes:
         ClassAd(),
         "",
         "/execute",
+        b"",
         None,
     )
     writer = Writer()

@@ -1,0 +1,183 @@
+"""Who is lent which account, and that it stands in the spool before he has it."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from kettle.errors import NotFoundError, StorageError
+from kettle.runtime.process import name_service
+from kettle.runtime.process.lent_accounts import UNUSED, read_register
+from kettle.runtime.process.privileges import Privileges, account_of, find_account
+from kettle.runtime.storage.files import Files
+from kettle.schedd.services import owner_accounts
+from kettle.schedd.services.owner_accounts import FILE_NAME, OwnerAccounts
+
+NAME = "no-such-account-here"
+GUEST = f"{NAME}@here"
+
+
+class Sayings(list[str]):
+    """What the log has."""
+
+    __call__ = problem = list.append
+
+
+@pytest.fixture(autouse=True)
+def _ids(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(owner_accounts, "_ids", lambda: UNUSED)
+
+
+@pytest.fixture
+def said() -> Sayings:
+    return Sayings()
+
+
+@pytest.fixture
+def begin(tmp_path: Path, said: Sayings) -> Callable[..., OwnerAccounts]:
+    """Return what makes the accounts of a schedd, with jobs in its queue that ran."""
+    # Who is somebody else already need not switch to be it: the tests' user is the daemon's.
+    privileges = Privileges(account_of(os.getuid()), can_switch=True)
+
+    def make(*ran: str, files: Files | None = None) -> OwnerAccounts:
+        runtime: Any = SimpleNamespace(privileges=privileges, files=files or Files(), log=said)
+        made = OwnerAccounts(runtime, str(tmp_path), "here")
+        job = SimpleNamespace(ad=SimpleNamespace(integer=lambda _: 1))
+        queue: Any = SimpleNamespace(by_user={user: {1: job} for user in ran})
+        made.open(queue)
+        return made
+
+    return make
+
+
+Begin = Callable[..., OwnerAccounts]
+
+
+def register_of(folder: Path) -> dict[str, int]:
+    return dict(read_register((folder / FILE_NAME).read_text()).uids)
+
+
+def test_who_has_an_account_is_lent_none_and_nothing_is_written(
+    tmp_path: Path, begin: Begin
+) -> None:
+    assert begin().of("daemon@here") == find_account("daemon")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_guests_of_two_domains_with_one_name_are_two_and_stay_who_they_are(
+    tmp_path: Path, begin: Begin
+) -> None:
+    accounts = begin()
+    here, elsewhere = accounts.of(GUEST), accounts.of(f"{NAME}@elsewhere")
+    assert (here.name, here.uid, here.lent) == (NAME, here.gid, True)
+    assert here.uid != elsewhere.uid
+    assert register_of(tmp_path) == {GUEST: here.uid, f"{NAME}@elsewhere": elsewhere.uid}
+    facts = (tmp_path / FILE_NAME).stat()
+    assert stat.S_IMODE(facts.st_mode) == 0o600
+    # Also where jobs of his have run by then, and with what the ids are made of changed.
+    again = begin(GUEST)
+    assert again.of(GUEST) == here
+    assert again.of(NAME) == here
+    assert (tmp_path / FILE_NAME).stat().st_ino == facts.st_ino
+
+
+def test_nothing_is_lent_that_is_not_on_disk(begin: Begin, said: Sayings) -> None:
+    class Full(Files):
+        def write_atomically(self, path: str, *_: object, **__: object) -> None:
+            raise StorageError(f"cannot write {path}: full", errno=errno.ENOSPC)
+
+    accounts = begin(files=Full())
+    for _ in range(2):
+        with pytest.raises(NotFoundError, match="no uid can be lent: cannot write"):
+            accounts.of(GUEST)
+    assert said == []
+
+
+def test_a_uid_that_became_somebody_s_is_used_no_more_and_no_other_is_lent(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, begin: Begin
+) -> None:
+    accounts = begin()
+    lent = accounts.of(GUEST)
+    monkeypatch.setattr(name_service, "holder_of", lambda uid: "a" * (uid == lent.uid))
+    for each in (accounts, begin()):
+        with pytest.raises(NotFoundError, match=f"the uid {lent.uid} .* was lent is a now"):
+            each.of(GUEST)
+    assert register_of(tmp_path) == {GUEST: lent.uid}
+
+
+def test_a_uid_of_another_user_namespace_is_not_used(
+    monkeypatch: pytest.MonkeyPatch, begin: Begin
+) -> None:
+    accounts = begin()
+    accounts.of(GUEST)
+    monkeypatch.setattr(owner_accounts, "_ids", lambda: range(5000, 6000))
+    with pytest.raises(NotFoundError, match="is none to lend here"):
+        accounts.of(GUEST)
+    monkeypatch.setattr(owner_accounts, "_ids", lambda: range(0))
+    with pytest.raises(NotFoundError, match="on this machine, and no uid to lend"):
+        accounts.of("other@here")
+
+
+def test_who_had_an_account_is_not_lent_one_when_none_is_told_of_for_a_moment(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, begin: Begin
+) -> None:
+    accounts = begin("ran@here")
+    with pytest.raises(NotFoundError, match="none is lent to ran@here, who had one"):
+        accounts.of("ran@here")
+    accounts.of("daemon@here")
+
+    def fail(name: str) -> None:
+        raise NotFoundError(f"there is no account {name!r}")
+
+    monkeypatch.setattr(owner_accounts, "find_account", fail)
+    with pytest.raises(NotFoundError, match="none is lent to daemon@here, who had one"):
+        accounts.of("daemon@here")
+    monkeypatch.setattr(name_service, "why_unsure", lambda _: "the name service fails")
+    with pytest.raises(NotFoundError, match="'ann', and the name service fails"):
+        accounts.of("ann@here")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_who_has_no_name_is_lent_nothing(begin: Begin) -> None:
+    for user in ("", "@here"):
+        with pytest.raises(NotFoundError):
+            begin().of(user)
+
+
+def test_a_damaged_register_lends_to_nobody_new_until_it_is_mended(
+    tmp_path: Path, begin: Begin, said: Sayings
+) -> None:
+    lent = begin().of(GUEST)
+    path = tmp_path / FILE_NAME
+    whole = path.read_text()
+    path.write_text(whole.replace("end 1", "21474\0\0\0\nend 2"))
+    said.clear()
+    accounts = begin()
+    assert f"{path}: line 3 is not a uid and a user" in said
+    assert said[-1].startswith(f"{path} is damaged: ")
+    assert accounts.of(GUEST) == lent
+    with pytest.raises(NotFoundError, match="the register of lent uids is damaged: line 3"):
+        accounts.of("bob@here")
+    path.write_text(whole)
+    accounts.reconfigure()
+    assert accounts.of("no-bob-here@here").uid != lent.uid
+    path.unlink()
+    path.mkdir()
+    with pytest.raises(NotFoundError, match="is damaged"):
+        begin().of(GUEST)
+
+
+def test_without_privileges_everybody_is_the_daemon(tmp_path: Path) -> None:
+    ourselves = Privileges(account_of(os.getuid()), can_switch=False)
+    runtime: Any = SimpleNamespace(privileges=ourselves)
+    accounts = OwnerAccounts(runtime, str(tmp_path), "here")
+    accounts.open(runtime)
+    assert accounts.of(GUEST) == ourselves.daemon
+    assert accounts.files_of(GUEST).names(str(tmp_path)) == []
