@@ -23,6 +23,7 @@ from kettle.records.job_trace import Step
 from kettle.runtime import tasks
 from kettle.runtime.job_tracing import RunTrace
 from kettle.runtime.process.census import Census, note_of
+from kettle.runtime.process.lent_accounts import account_to_run
 from kettle.runtime.process.privileges import Account
 from kettle.runtime.sockets.stream import Stream
 from kettle.starter import outcome, syscalls
@@ -323,10 +324,12 @@ class Starter:
             seconds = seconds_to_wait(self.job, moment, self.world.clock.now())
 
     def _choose_account(self) -> Account:
-        submitter = self.world.submitter
-        if submitter is not None and submitter.lent:
-            self.log(f"The job runs as uid {submitter.uid}: {submitter.name} has no account here")
-            return submitter
+        account = account_to_run(self.world.submitter, self._account_by_rules)
+        if account.lent:
+            self.log(f"The job runs as uid {account.uid}: {account.name} has no account here")
+        return account
+
+    def _account_by_rules(self) -> Account:
         rules, slot = self.settings.accounts, self.activation.slot_name.partition("@")[0]
         try:
             claimed = read_claimed(self.activation.job, self.job)

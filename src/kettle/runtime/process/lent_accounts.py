@@ -24,6 +24,7 @@ from dataclasses import dataclass, field
 
 from kettle.octets import to_bytes
 from kettle.patterns import late_pattern
+from kettle.runtime.process.privileges import Account
 
 # What distributions and containers leave alone: the upper half, without its last ids. Limit: name
 # services that hand ids out there, as FreeIPA does to subordinate users, are asked by uid only.
@@ -151,3 +152,12 @@ def _bytes_of(user: str) -> bytes | None:
         return to_bytes(user)
     except UnicodeEncodeError:
         return None
+
+
+def account_to_run(owner: Account | None, otherwise: Callable[[], Account]) -> Account:
+    """Return as whom a job runs beside its schedd: as its owner if he is lent an account there.
+
+    Nobody else has that one, and no other could reach what is his. Else as who is chosen
+    `otherwise`.
+    """
+    return owner if owner is not None and owner.lent else otherwise()

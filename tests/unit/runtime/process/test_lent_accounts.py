@@ -8,12 +8,14 @@ from kettle.runtime.process.lent_accounts import (
     MOST_ENTRIES,
     UNUSED,
     Register,
+    account_to_run,
     choose_uid,
     lendable,
     read_register,
     render_register,
     why_not_entered,
 )
+from kettle.runtime.process.privileges import Account
 
 ALL = "         0          0 4294967295\n"
 CONTAINER = "0 100000 65536\n"
@@ -117,3 +119,10 @@ def test_a_register_has_its_bounds() -> None:
     full = Register({f"{number}@here": number for number in range(1, MOST_ENTRIES + 1)})
     assert why_not_entered(full, "new@here") == "10000 others are lent one already"
     assert why_not_entered(Register(), "new@here") == ""
+
+
+def test_who_is_lent_an_account_runs_as_that_on_the_access_point() -> None:
+    guest, slot = Account("ann", 1 << 31, 1 << 31, (), lent=True), Account("slot1", 9, 9, ())
+    assert account_to_run(guest, lambda: slot) is guest
+    assert account_to_run(slot, lambda: guest) is guest
+    assert account_to_run(None, lambda: slot) is slot
