@@ -60,6 +60,7 @@ class Guest:
     def submit(self, script: str, lines: str = "", *, spooled: bool = True) -> str:
         """Queue a job that runs a shell script; return its cluster's id."""
         (self.folder / "job.sh").write_text(f"#!/bin/sh\n{script}\n")
+        (self.folder / "job.sh").chmod(0o755)
         text = f"initialdir = {self.folder}\n{LINES.replace('job.sh', str(self.folder / 'job.sh'))}"
         (self.folder / "job.sub").write_text(f"{text}{lines}\nqueue\n")
         words = ("-spool",) if spooled else ()
@@ -180,6 +181,37 @@ def test_guests_of_two_domains_with_one_name_are_two_and_stay_who_they_are(tmp_p
             wait_until(partial(guest.has_status, local, 4), 30)
             guest.run("condor_transfer_data", local)
             assert (guest.folder / "out").read_text() == f"{uid}\n"
+
+
+@pytest.mark.parametrize("universe", ["vanilla", "local", "scheduler"])
+def test_a_job_of_somebody_who_can_be_lent_no_uid_is_held_with_the_reason(
+    tmp_path: Path, work: Path, universe: str
+) -> None:
+    # One that could not be started waits before it is tried again.
+    at_once = "SCHEDULER_UNIVERSE_COOL_DOWN_DURATION = 0\n"
+    with personal_pool(tmp_path, OPEN + at_once) as pool:
+        register = Path(pool.folder, "spool", "lent_accounts")
+        register.write_text("2147483650 somebo")
+        schedd = daemon_pid(pool, "condor_schedd")
+        os.kill(schedd, signal.SIGKILL)
+        schedd = daemon_pid(pool, "condor_schedd", other_than=schedd)
+        wait_until(lambda: run_tool(pool, "condor_q")[0] == 0, 30)
+        alice = Guest(pool, "ktalice@here", work / "alice")
+        alice.folder.chmod(0o777)
+        job = alice.submit("true", f"universe = {universe}\n", spooled=False)
+        wait_until(lambda: alice.has_status(job, 5), 30, lambda: log_text(pool, "SchedLog"))
+        (row,) = ask_queue(pool, job, "HoldReasonCode", "HoldReason")
+        assert row[0] == "23"
+        assert "no account 'ktalice' on this machine, and the register of lent uids is da" in row[1]
+        register.unlink()
+        os.kill(schedd, signal.SIGHUP)
+
+        def runs() -> bool:
+            run_tool(pool, "condor_release", job)
+            return not ask_queue(pool, job, "JobStatus")
+
+        wait_until(runs, 30, lambda: log_text(pool, "SchedLog"))
+        assert alice.uid
 
 
 @pytest.mark.parametrize("universe", ["local", "scheduler"])

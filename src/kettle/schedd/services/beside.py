@@ -282,7 +282,7 @@ class BesideJobs:
         told = beside.own_environment(runtime.config, self._sessions.begin(job).text)
         program = beside.plan_program(job.ad, _inherited(job), job_ad, told)
         privileges = runtime.privileges
-        owner = self._schedd.accounts.of(job.user)
+        owner = self._schedd.accounts.to_start(job.user)
         account = account_to_run(owner, lambda: privileges.job_account(job.owner))
         self._starting += 1
         try:

@@ -179,7 +179,7 @@ class LocalRun:
             cores="",
             execute=execute_folder(self._schedd),
             machine=None,
-            account=self._schedd.accounts.of(job.user).pack(),
+            account=self._schedd.accounts.to_start(job.user).pack(),
         )
 
     def _job_ad(self) -> ClassAd:

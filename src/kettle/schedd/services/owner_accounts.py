@@ -20,11 +20,13 @@ import functools
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from kettle.attributes.codes import HoldReasonCode
 from kettle.errors import KettleError, NotFoundError, StorageError
 from kettle.runtime.process import lent_accounts, name_service
 from kettle.runtime.process.lent_accounts import Register
 from kettle.runtime.process.privileges import Account, find_account
 from kettle.runtime.storage.owned_files import OwnedFiles
+from kettle.schedd.beside import NotStarted
 
 if TYPE_CHECKING:
     from kettle.runtime.context import Runtime
@@ -88,6 +90,17 @@ class OwnerAccounts:
     def files_of(self, user: str) -> OwnedFiles:
         """Return the files of an owner; NotFoundError as `of`."""
         return OwnedFiles(self._runtime.privileges, self.of(user))
+
+    def to_start(self, user: str) -> Account:
+        """Return the same for a job that is to start; NotStarted, which holds it, if there is none.
+
+        Whoever would try again would be refused again, until an administrator has mended that.
+        """
+        try:
+            return self.of(user)
+        except NotFoundError as error:
+            code = HoldReasonCode.FailedToAccessUserAccount
+            raise NotStarted(error.message, code) from error
 
     def of(self, user: str) -> Account:
         """Return as whom an owner's files are touched, and his jobs run that run here.

@@ -18,13 +18,17 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
+from kettle.attributes.codes import ShadowExit
+from kettle.classad import ClassAd
 from kettle.classad.text import quote_line
 from kettle.config.knobs.shadow import ShadowKnobs
 from kettle.errors import ConnectionLost, KettleError, RemoteProtocolError
+from kettle.octets import bounded_reason
 from kettle.records import queue_log
 from kettle.records.unwritten_events import SHADOW_EVENTS
 from kettle.runtime import tasks
 from kettle.runtime.sockets.stream import Stream
+from kettle.schedd.beside import NotStarted
 from kettle.schedd.host_reports import Beliefs
 from kettle.schedd.kept_ads import KeptAds
 from kettle.schedd.queue.job_ids import JobId, parse_key
@@ -45,6 +49,7 @@ from kettle.wire.messages.shadow_host import (
 )
 
 if TYPE_CHECKING:
+    from kettle.runtime.process.privileges import Account
     from kettle.runtime.process.processes import Child
     from kettle.schedd.claims import Claim
     from kettle.schedd.queue.job_queue import Job
@@ -78,7 +83,8 @@ class _Host:
     """One user's host; messages wait until it is ready and reads."""
 
     user: str
-    owner: str
+    # As whom it works.
+    account: Account
     stream: Stream | None = None
     child: Child | None = None
     ready: bool = False
@@ -131,8 +137,12 @@ class ShadowHosts:
         return len(self._all)
 
     def start_shadow(self, job: Job, claim: Claim, *, reconnect: bool) -> None:
-        """Give a job to its user's host."""
-        host = self._by_job.get(job.id) or self._host_of(job)
+        """Give a job to its user's host; one whose user can have none is held."""
+        try:
+            host = self._by_job.get(job.id) or self._host_of(job)
+        except NotStarted as failure:
+            asyncio.get_running_loop().call_soon(self._refuse, job.id, failure)
+            return
         host.jobs.add(job.id)
         host.stop_timer()
         self._by_job[job.id] = host
@@ -140,6 +150,21 @@ class ShadowHosts:
             host.unwritten.add(job.id)
         start = StartShadow(*job.id, claim.startd_address, job.ad, claim.slot, reconnect)
         self._send(host, start)
+
+    def _refuse(self, job: JobId, failure: NotStarted) -> None:
+        """Hold a job that can have no shadow; its log cannot be told, as nobody may write it."""
+        self._schedd.runtime.log.problem(f"Job {job} was not started: {failure}")
+        held = {
+            "HoldReason": bounded_reason(str(failure)),
+            "HoldReasonCode": failure.code,
+            "HoldReasonSubCode": failure.subcode,
+        }
+        report = dict(ClassAd(held).own_texts())
+        scheduler = self._schedd.scheduler
+        with tasks.reported(f"The hold of job {job}"):
+            scheduler.on_shadow_exited(job, int(ShadowExit.SHOULD_HOLD), report, reusable=False)
+            # It may have got them for the shadow.
+            scheduler.on_events_left([job])
 
     def signal_shadow(self, job: Job, signal: str, reason: str, code: int, subcode: int) -> None:
         """Pass a request on to a running job's shadow."""
@@ -205,8 +230,9 @@ class ShadowHosts:
             host = None
         if host is None:
             runtime = self._schedd.runtime
+            account = self._schedd.accounts.to_start(job.user)
             life = runtime.config.value(ShadowKnobs.SHADOW_WORKLIFE)
-            host = _Host(job.user, job.owner, old_at=runtime.clock.monotonic() + life)
+            host = _Host(job.user, account, old_at=runtime.clock.monotonic() + life)
             # A host that is known is one that lives: nothing may fail between these.
             self._current[job.user] = host
             self._all.add(host)
@@ -336,7 +362,7 @@ class ShadowHosts:
         try:
             host.child = await self._schedd.runtime.processes.zygote.fork(
                 HOST_ENTRY,
-                self._schedd.accounts.of(host.user).pack(),
+                host.account.pack(),
                 fds=(theirs,),
                 title=f"condor_shadow: host of {host.user}",
             )

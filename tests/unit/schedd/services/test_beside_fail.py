@@ -114,7 +114,7 @@ def test_a_program_whose_process_was_killed_before_it_began_has_not_ended(
         mine = SimpleNamespace(uid=1, lent=False)
         privileges = SimpleNamespace(job_account=lambda _: mine)
         runtime = SimpleNamespace(config=config, log=_Log(), privileges=privileges)
-        accounts = SimpleNamespace(of=lambda _: mine)
+        accounts = SimpleNamespace(to_start=lambda _: mine)
         jobs = BesideJobs(
             cast(Any, SimpleNamespace(runtime=runtime, accounts=accounts)), cast(Any, None)
         )

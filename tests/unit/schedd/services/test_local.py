@@ -57,7 +57,7 @@ def test_a_local_job_whose_starter_does_not_come_to_be_leaves_no_connection_open
         runtime=runtime,
         name="here",
         queue=pure.queue,
-        accounts=SimpleNamespace(of=lambda _: account_of(os.getuid())),
+        accounts=SimpleNamespace(to_start=lambda _: account_of(os.getuid())),
         queue_settings=SimpleNamespace(version="v", uid_domain="vm"),
     )
 

@@ -12,11 +12,13 @@ from typing import Any
 
 import pytest
 
+from kettle.attributes.codes import HoldReasonCode
 from kettle.errors import NotFoundError, StorageError
 from kettle.runtime.process import name_service
 from kettle.runtime.process.lent_accounts import UNUSED, read_register
 from kettle.runtime.process.privileges import Privileges, account_of, find_account
 from kettle.runtime.storage.files import Files
+from kettle.schedd.beside import NotStarted
 from kettle.schedd.services import owner_accounts
 from kettle.schedd.services.owner_accounts import FILE_NAME, OwnerAccounts
 
@@ -143,6 +145,13 @@ def test_who_had_an_account_is_not_lent_one_when_none_is_told_of_for_a_moment(
     with pytest.raises(NotFoundError, match="'ann', and the name service fails"):
         accounts.of("ann@here")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_job_whose_owner_can_be_nobody_here_is_held(begin: Begin) -> None:
+    assert begin().to_start("daemon@here") == find_account("daemon")
+    with pytest.raises(NotStarted, match="none is lent to ran@here, who had one") as failed:
+        begin("ran@here").to_start("ran@here")
+    assert failed.value.code == HoldReasonCode.FailedToAccessUserAccount
 
 
 def test_who_has_no_name_is_lent_nothing(begin: Begin) -> None:

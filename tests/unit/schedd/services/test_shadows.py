@@ -10,6 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from kettle.attributes.codes import HoldReasonCode, ShadowExit
 from kettle.classad import ClassAd
 from kettle.errors import ConnectionLost, KettleError
 from kettle.policy.attribute_protection import ProtectedNames
@@ -17,7 +18,9 @@ from kettle.records import queue_log
 from kettle.records.unwritten_events import SHADOW_EVENTS
 from kettle.runtime import tasks
 from kettle.runtime.context import Runtime
+from kettle.runtime.process.privileges import Account
 from kettle.runtime.sockets.stream import Stream
+from kettle.schedd.beside import NotStarted
 from kettle.schedd.claims import Claim
 from kettle.schedd.queue.job_ids import JobId
 from kettle.schedd.queue.job_queue import Job
@@ -48,7 +51,7 @@ class Stage:
         self.processes: FakeProcesses
         self.runtime, _, self.processes = world.runtime("SCHEDD", text)
         self.runtime.processes.zygote.entries[HOST_ENTRY] = self.host  # type: ignore[attr-defined]
-        self.accounts = SimpleNamespace(of=lambda _: self.runtime.privileges.daemon)
+        self.accounts = SimpleNamespace(to_start=lambda _: self.runtime.privileges.daemon)
         self.hosts = ShadowHosts(self, self)  # type: ignore[arg-type]
         self.story: list[str] = []
         self.addresses: set[str] = set()
@@ -320,6 +323,38 @@ def test_a_start_that_no_host_ever_got_is_still_a_start(tmp_path: Path) -> None:
         await asyncio.sleep(5)
         assert [word for word in stage.story if word.endswith("3.0")] == ["start 3.0", "Hold 3.0"]
         assert stage.story.count("take over 1.0") == 3
+
+    play(tmp_path, scenario)
+
+
+def test_a_job_whose_owner_can_be_nobody_here_is_held_at_once_and_has_no_host(
+    tmp_path: Path,
+) -> None:
+    async def scenario(stage: Stage) -> None:
+        held: list[object] = []
+
+        def refuse(user: str) -> Account:
+            if user == "u@here":
+                raise NotStarted(f"nobody is {user}", HoldReasonCode.FailedToAccessUserAccount)
+            return stage.runtime.privileges.daemon
+
+        def end(job: JobId, reason: int, said: Mapping[str, str], *, reusable: bool) -> None:
+            held.append((str(job), reason, dict(said), reusable))
+
+        stage.accounts.to_start = refuse
+        stage.on_shadow_exited = end  # type: ignore[method-assign]
+        for number, user in enumerate(("u@here", "v@here", "u@here")):
+            stage.start(number, user=user)
+        await asyncio.sleep(600)
+        assert (len(stage.processes.started), stage.hosts.running) == (1, 1)
+        said = {
+            "HoldReason": '"nobody is u@here"',
+            "HoldReasonCode": "23",
+            "HoldReasonSubCode": "0",
+        }
+        exits = int(ShadowExit.SHOULD_HOLD)
+        assert held == [("0.0", exits, said, False), ("2.0", exits, said, False)]
+        assert stage.story == ["events of 0.0", "events of 2.0", "start 1.0"]
 
     play(tmp_path, scenario)
 
