@@ -94,6 +94,23 @@ def test_who_has_no_account_submits_and_fetches(tmp_path: Path) -> None:
         assert told in log_text(pool, "ShadowLog")
 
 
+def test_files_of_who_has_no_account_are_transferred_also_on_the_access_point_s_own_host(
+    tmp_path: Path,
+) -> None:
+    with personal_pool(tmp_path, f"{OPEN}FILESYSTEM_DOMAIN = here\n") as pool:
+        alice = Guest(pool, "ktalice@here", tmp_path / "alice")
+        lines = "should_transfer_files = if_needed\ntransfer_input_files = in\n"
+        (alice.folder / "in").write_text("what goes in\n")
+        job = alice.submit("id -un; cat in; echo made >result", lines)
+        wait_until(
+            lambda: alice.has_status(job, 4), 30, lambda: str(ask_queue(pool, job, "HoldReason"))
+        )
+        assert ask_queue(pool, job, "ShouldTransferFiles") == [["YES"]]
+        alice.run("condor_transfer_data", job)
+        assert (alice.folder / "out").read_text() == "nobody\nwhat goes in\n"
+        assert (alice.folder / "result").read_text() == "made\n"
+
+
 ATTACKS = {
     "input": "transfer_input_files = {theirs}/scratch/secret\n",
     "output": "transfer_output_files = mine\n"

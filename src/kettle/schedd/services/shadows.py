@@ -143,6 +143,8 @@ class ShadowHosts:
         except NotStarted as failure:
             asyncio.get_running_loop().call_soon(self._refuse, job.id, failure)
             return
+        if host.account.lent and not reconnect:
+            self._let_transfer(job)
         host.jobs.add(job.id)
         host.stop_timer()
         self._by_job[job.id] = host
@@ -150,6 +152,15 @@ class ShadowHosts:
             host.unwritten.add(job.id)
         start = StartShadow(*job.id, claim.startd_address, job.ad, claim.slot, reconnect)
         self._send(host, start)
+
+    def _let_transfer(self, job: Job) -> None:
+        """Have the files of a guest's job travel, if that is to happen where it is needed.
+
+        It always is: the job runs as somebody else, also on a machine that shares the folders of
+        this one. What was made of IF_NEEDED is in the job's ad, for its user to see.
+        """
+        if (job.ad.string("ShouldTransferFiles") or "").upper() == "IF_NEEDED":
+            self._schedd.queue.update(job.id, {"ShouldTransferFiles": '"YES"'})
 
     def _refuse(self, job: JobId, failure: NotStarted) -> None:
         """Hold a job that can have no shadow; its log cannot be told, as nobody may write it."""

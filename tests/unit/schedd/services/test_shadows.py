@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
@@ -355,6 +356,37 @@ def test_a_job_whose_owner_can_be_nobody_here_is_held_at_once_and_has_no_host(
         exits = int(ShadowExit.SHOULD_HOLD)
         assert held == [("0.0", exits, said, False), ("2.0", exits, said, False)]
         assert stage.story == ["events of 0.0", "events of 2.0", "start 1.0"]
+
+    play(tmp_path, scenario)
+
+
+@pytest.mark.parametrize(
+    ("lent", "reconnect", "said", "kept"),
+    [
+        (True, False, "if_needed", "YES"),
+        (True, False, "NO", "NO"),
+        (True, True, "IF_NEEDED", "IF_NEEDED"),
+        (False, False, "IF_NEEDED", "IF_NEEDED"),
+    ],
+)
+def test_files_of_a_guest_s_job_travel_wherever_it_runs(
+    tmp_path: Path, *, lent: bool, reconnect: bool, said: str, kept: str
+) -> None:
+    async def scenario(stage: Stage) -> None:
+        account = Account("u", os.getuid(), os.getgid(), (), lent=lent)
+        stage.accounts.to_start = lambda _: account
+        job = stage.job(1)
+        job.ad["ShouldTransferFiles"] = said
+
+        def update(job_id: JobId, changes: Mapping[str, str]) -> None:
+            for name, text in changes.items():
+                job.ad.insert_text(name, text)
+
+        stage.update = update  # type: ignore[attr-defined]
+        claim = Claim("<1.2.3.4:5>#1#1#x", "<1.2.3.4:5>", ClassAd(), "u", 0, None, 0.0)
+        stage.hosts.start_shadow(job, claim, reconnect=reconnect)
+        await asyncio.sleep(1)
+        assert job.ad.string("ShouldTransferFiles") == kept
 
     play(tmp_path, scenario)
 
