@@ -8,6 +8,7 @@ import shutil
 import signal
 import stat
 import tempfile
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
@@ -136,11 +137,18 @@ with socket.create_connection((host, int(port)), 5) as line:
 END"""
 
 
+@pytest.fixture
+def execute() -> Iterator[Path]:
+    """A folder for sandboxes that no pool's folder is above, so that everybody may look into it."""
+    folder = Path(tempfile.mkdtemp(prefix="kettle-execute-", dir="/var/lib"))
+    folder.chmod(0o755)
+    yield folder
+    shutil.rmtree(folder)
+
+
 def test_who_has_no_account_reaches_nothing_of_jobs_that_run_as_nobody(
-    tmp_path: Path, work: Path
+    tmp_path: Path, work: Path, execute: Path
 ) -> None:
-    execute = Path(tempfile.mkdtemp(prefix="kettle-execute-", dir="/var/lib"))
-    execute.chmod(0o755)
     with personal_pool(tmp_path, f"{OPEN}EXECUTE = {execute}\n") as pool:
         alice = Guest(pool, "ktalice@here", tmp_path / "alice")
         mallory = Guest(pool, "ktmallory@here", work / "mallory")
@@ -170,7 +178,6 @@ def test_who_has_no_account_reaches_nothing_of_jobs_that_run_as_nobody(
         assert set(os.listdir(secret.parent)) <= names
         (secret.parent / "go").touch()
         wait_until(lambda: alice.has_status(kept, 4), 30)
-    shutil.rmtree(execute)
 
 
 def test_guests_of_two_domains_with_one_name_are_two_and_stay_who_they_are(tmp_path: Path) -> None:
