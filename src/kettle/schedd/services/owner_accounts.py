@@ -122,6 +122,9 @@ class OwnerAccounts:
         return account
 
     def _lend(self, owner: str, user: str, why: str) -> Account:
+        if user in self._had_one:
+            # Also who was a guest before: as that he would find nothing of what is his now.
+            raise NotFoundError(f"{why}, and none is lent to {user}, who had one")
         uid = self._register.uids.get(user)
         if uid is None:
             uid = self._enter(owner, user, why)
@@ -160,8 +163,6 @@ class OwnerAccounts:
     def _why_not(self, owner: str, user: str) -> str:
         if not owner:
             return "there is no owner to lend one to"
-        if user in self._had_one:
-            return f"none is lent to {user}, who had one"
         return lent_accounts.why_not_entered(self._register, user) or name_service.why_unsure(owner)
 
     def _is_taken(self, uid: int) -> bool:

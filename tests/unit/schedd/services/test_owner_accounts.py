@@ -147,6 +147,20 @@ def test_who_had_an_account_is_not_lent_one_when_none_is_told_of_for_a_moment(
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_guest_who_got_an_account_is_no_guest_again_when_none_is_told_of_for_a_moment(
+    monkeypatch: pytest.MonkeyPatch, begin: Begin
+) -> None:
+    accounts = begin()
+    lent = accounts.of(GUEST)
+    with monkeypatch.context() as patch:
+        patch.setattr(owner_accounts, "find_account", lambda _: account_of(os.getuid()))
+        assert accounts.of(GUEST) == account_of(os.getuid())
+    with pytest.raises(NotFoundError, match=f"none is lent to {GUEST}, who had one"):
+        accounts.of(GUEST)
+    # An account that is gone for good makes him a guest again with the next schedd.
+    assert begin(GUEST).of(GUEST) == lent
+
+
 def test_a_job_whose_owner_can_be_nobody_here_is_held(begin: Begin) -> None:
     assert begin().to_start("daemon@here") == find_account("daemon")
     with pytest.raises(NotStarted, match="none is lent to ran@here, who had one") as failed:
