@@ -26,10 +26,13 @@ from peer import machine
 from kettle.classad import ClassAd, parse_old_ad, symmetric_match
 from kettle.config import Config
 from kettle.config.knobs.negotiator import NegotiatorKnobs as Knobs
-from kettle.matchmaking.cycle import Cycle, CycleSettings, Plan, Submitter
+from kettle.matchmaking.cycle import Cycle
+from kettle.matchmaking.cycle_settings import CycleSettings
 from kettle.matchmaking.kept_slots import KeptSlots
+from kettle.matchmaking.plan import Plan
 from kettle.matchmaking.rank import RankSettings
 from kettle.matchmaking.requests import Request, parse_request
+from kettle.matchmaking.submitters import Submitter
 from kettle.runtime.life import RELAXED_COLLECTION
 from kettle.runtime.process import late
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from kettle.classad import ClassAd, parse_old_ad
-from kettle.matchmaking.cycle import Match, Rejection
+from kettle.matchmaking.plan import Match, Rejection
 from kettle.matchmaking.rank import Eviction
 from kettle.matchmaking.requests import build_request, parse_request
 from kettle.negotiator.accountant import Accountant

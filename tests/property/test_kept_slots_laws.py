@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from kettle.classad import ClassAd
 from kettle.matchmaking import candidates
-from kettle.matchmaking.cycle import Cycle, Plan
+from kettle.matchmaking.cycle import Cycle
 from kettle.matchmaking.kept_slots import KeptSlots
+from kettle.matchmaking.plan import Plan
 from unit.matchmaking.pools import SETTINGS, pslot, request, slot, submitter
 
 # One slot: whether it is divided, cores, memory, system, who has it, what it wants of requests.

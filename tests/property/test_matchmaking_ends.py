@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 from kettle.classad import ClassAd
 from kettle.matchmaking import candidates
-from kettle.matchmaking.cycle import Plan, Submitter
 from kettle.matchmaking.fair_share import Bounds, divide, effective_priority, limits, shares
 from kettle.matchmaking.groups import (
     MOST_TURNS,
@@ -25,7 +24,9 @@ from kettle.matchmaking.groups import (
     plan_quotas,
     settle,
 )
+from kettle.matchmaking.plan import Plan
 from kettle.matchmaking.slots import HEAVIEST, slot_weight
+from kettle.matchmaking.submitters import Submitter
 from unit.matchmaking.pools import SETTINGS, plan, pslot, request, slot, submitter
 
 HOSTILE = (

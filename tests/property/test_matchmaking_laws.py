@@ -11,12 +11,13 @@ from hypothesis import strategies as st
 
 from kettle.classad import ClassAd
 from kettle.matchmaking import rank
-from kettle.matchmaking.cycle import Plan, Submitter
 from kettle.matchmaking.fair_share import divide, shares
 from kettle.matchmaking.groups import GroupSettings, build_tree, plan_quotas
+from kettle.matchmaking.plan import Plan
 from kettle.matchmaking.rank import Appraisals, Candidate, Eviction
 from kettle.matchmaking.slot_classes import SlotClasses
 from kettle.matchmaking.slots import Slot
+from kettle.matchmaking.submitters import Submitter
 from unit.matchmaking.pools import plan, pslot, request, slot, submitter
 
 NAMES = ("ann@d", "bob@d", "cid@d")

@@ -12,8 +12,8 @@ from kettle.classad import ClassAd, parse_expression, symmetric_match
 from kettle.matchmaking import candidates
 from kettle.matchmaking.candidates import Market
 from kettle.matchmaking.columns import Columns
-from kettle.matchmaking.cycle import Plan
 from kettle.matchmaking.kept_slots import KeptSlots
+from kettle.matchmaking.plan import Plan
 from kettle.matchmaking.rank import number
 from kettle.matchmaking.references import REQUEST, SLOT
 from kettle.matchmaking.slots import SlotTable

@@ -1,8 +1,8 @@
 """Which slots would do for a request, the best one on top.
 
 Two ways with one result: slot by slot, slots alike evaluated once, or, in a large pool, with array
-operations (`wide_search.py`). What a slot is worth is `rank.py`'s, who may have how much is decided
-in `cycle.py`.
+operations (`wide_search.py`). What a slot is worth is `rank.py`'s, which one a request gets for
+its price is decided in `slot_choice.py`.
 """
 
 from __future__ import annotations

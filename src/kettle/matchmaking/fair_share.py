@@ -13,6 +13,9 @@ from dataclasses import dataclass
 
 MINIMUM_PRIORITY = 0.5
 
+# Sums of weights are compared with this much tolerance.
+EPSILON = 1e-6
+
 # Effective priorities below this would divide by nearly nothing, those above it be divided to
 # nothing.
 _LEAST_EFFECTIVE = 1e-9

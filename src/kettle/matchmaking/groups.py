@@ -13,11 +13,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from kettle.classad import ClassAd, Expr
-from kettle.matchmaking.fair_share import divide
+from kettle.matchmaking.fair_share import EPSILON, divide
 
 ROOT = "<none>"
-# Sums of weights are compared with this much tolerance.
-_EPSILON = 1e-6
 # Limit: turns in which groups take what they are allocated; where there would be more of them the
 # rate is greater.
 MOST_TURNS = 10_000
@@ -222,7 +220,7 @@ def settle(tree: Mapping[str, Group], usage: Mapping[str, float]) -> bool:
     short = False
     for name, group in tree.items():
         held = usage.get(name, 0.0)
-        if held < group.allocated - _EPSILON:
+        if held < group.allocated - EPSILON:
             group.settled, short = held, True
     return short
 

@@ -5,7 +5,7 @@ matches of the same cycle have already taken. Rows are in the order of their nam
 decision depends on the order in which ads arrived; `version` says when a row's values have changed.
 Rows that outlive their cycle are kept by `kept_slots.py`, with a column for each attribute.
 
-Which slot a request gets is decided in `cycle.py`, how good it would be in `rank.py`.
+Which slot a request gets is decided in `slot_choice.py`, how good it would be in `rank.py`.
 """
 
 from __future__ import annotations

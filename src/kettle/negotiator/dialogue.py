@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from kettle.attributes.match_words import NO_GROUP, OF_A_MATCH
 from kettle.classad import ClassAd, Expr
-from kettle.matchmaking.cycle import Match, Rejection
+from kettle.matchmaking.plan import Match, Rejection
 from kettle.matchmaking.requests import RESOURCE_CLUSTER, RESOURCE_PROC
 from kettle.wire.codec import Writer
 from kettle.wire.commands import Command

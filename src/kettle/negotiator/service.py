@@ -18,9 +18,11 @@ from dataclasses import dataclass, field
 from kettle.classad import ClassAd
 from kettle.config import Config
 from kettle.errors import ConfigError, KettleError
-from kettle.matchmaking.cycle import Cycle, Plan, limits_in_use
+from kettle.matchmaking.cycle import Cycle
 from kettle.matchmaking.groups import ROOT
+from kettle.matchmaking.held_limits import limits_in_use
 from kettle.matchmaking.kept_slots import KeptSlots
+from kettle.matchmaking.plan import Plan
 from kettle.matchmaking.slots import SlotTable
 from kettle.matchmaking.time_limits import TimeBook
 from kettle.negotiator.accounting_ads import NO_GROUPS, CycleFacts, GroupFacts

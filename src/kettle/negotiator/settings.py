@@ -13,7 +13,7 @@ from kettle.classad import Expr
 from kettle.classad.parser import is_expression
 from kettle.config import Config
 from kettle.config.knobs.negotiator import NegotiatorKnobs as Knobs
-from kettle.matchmaking.cycle import CycleSettings
+from kettle.matchmaking.cycle_settings import CycleSettings
 from kettle.matchmaking.fair_share import PrioritySettings
 from kettle.matchmaking.groups import GroupRules, GroupSettings
 from kettle.matchmaking.rank import RankSettings

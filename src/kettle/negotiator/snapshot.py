@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from kettle.attributes.version import is_ours
 from kettle.classad import ClassAd, Expr
 from kettle.matchmaking.autoclusters import significant_for_slots
-from kettle.matchmaking.cycle import Submitter
 from kettle.matchmaking.groups import (
     ROOT,
     Group,
@@ -22,6 +21,7 @@ from kettle.matchmaking.groups import (
     sort_groups,
 )
 from kettle.matchmaking.slots import SlotTable
+from kettle.matchmaking.submitters import Submitter
 from kettle.negotiator.accountant import Accountant
 from kettle.negotiator.settings import NegotiatorSettings
 from kettle.records.queue_log import is_key

@@ -6,11 +6,14 @@ import pytest
 
 from kettle.attributes.match_words import KEPT_WITH_A_SLOT, OF_A_MATCH, OF_WHOEVER_ASKS
 from kettle.classad import ClassAd
-from kettle.matchmaking.cycle import Cycle, CycleSettings, Match, Submitter
+from kettle.matchmaking.cycle import Cycle
+from kettle.matchmaking.cycle_settings import CycleSettings
 from kettle.matchmaking.groups import Group, GroupSettings
+from kettle.matchmaking.plan import Match
 from kettle.matchmaking.rank import Eviction
 from kettle.matchmaking.requests import build_request, parse_request
 from kettle.matchmaking.slots import SlotTable
+from kettle.matchmaking.submitters import Submitter
 from kettle.negotiator.dialogue import offered_ad
 from kettle.policy.job_words import is_jobs_to_set
 from kettle.schedd.claims import Claim

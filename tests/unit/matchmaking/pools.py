@@ -5,11 +5,14 @@ from __future__ import annotations
 from kettle.classad import ClassAd
 from kettle.config import Config
 from kettle.config.knobs.negotiator import NegotiatorKnobs
-from kettle.matchmaking.cycle import Cycle, CycleSettings, Plan, Submitter
+from kettle.matchmaking.cycle import Cycle
+from kettle.matchmaking.cycle_settings import CycleSettings
 from kettle.matchmaking.kept_slots import KeptSlots
+from kettle.matchmaking.plan import Plan
 from kettle.matchmaking.rank import RankSettings
 from kettle.matchmaking.requests import Request, parse_request
 from kettle.matchmaking.slots import SlotTable
+from kettle.matchmaking.submitters import Submitter
 
 LIMITS = (
     "TARGET.RequestCpus <= MY.Cpus && TARGET.RequestMemory <= MY.Memory"

@@ -8,13 +8,16 @@ from dataclasses import replace
 import pytest
 
 from kettle.classad import parse_expression
-from kettle.matchmaking.cycle import Cycle, CycleSettings, limits_in_use
+from kettle.matchmaking.cycle_settings import CycleSettings
 from kettle.matchmaking.fair_share import Bounds
 from kettle.matchmaking.groups import GroupSettings, build_tree, plan_quotas
+from kettle.matchmaking.held_limits import limits_in_use
 from kettle.matchmaking.kept_slots import KeptSlots
 from kettle.matchmaking.rank import Candidate, Eviction
 from kettle.matchmaking.requests import Request
+from kettle.matchmaking.slot_choice import Chooser
 from kettle.matchmaking.slots import Slot
+from kettle.matchmaking.standings import Standings
 from kettle.negotiator.dialogue import offered_ad
 from unit.matchmaking.pools import RANKS, SETTINGS, given, plan, pslot, request, slot, submitter
 
@@ -483,14 +486,14 @@ def test_requests_are_served_in_the_order_of_the_schedd() -> None:
 def test_a_request_that_cannot_be_judged_costs_nobody_else_a_slot(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    price = Cycle._price
+    price = Chooser._price
 
-    def fails(self: Cycle, candidate: Candidate, wanted: Request) -> object:
+    def fails(self: Chooser, candidate: Candidate, wanted: Request) -> object:
         if wanted.cluster == 13:
             raise OverflowError("nobody thought of it")
         return price(self, candidate, wanted)
 
-    monkeypatch.setattr(Cycle, "_price", fails)
+    monkeypatch.setattr(Chooser, "_price", fails)
     ads = [slot(f"s{number}") for number in range(3)]
     odd = request(cluster=13, count=5)
     found = plan(
@@ -506,11 +509,11 @@ def test_a_request_that_cannot_be_judged_costs_nobody_else_a_slot(
 def test_a_slot_that_cannot_be_looked_at_is_not_offered_and_the_others_are(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def fails(self: Cycle, one: Slot) -> None:
+    def fails(self: Standings, one: Slot) -> None:
         if one.name == "odd":
             raise OverflowError("nobody thought of it")
 
-    monkeypatch.setattr(Cycle, "_describe_user", fails)
+    monkeypatch.setattr(Standings, "describe_user", fails)
     found = plan([slot("odd"), slot("s")], submitter("u@d", request(count=2)))
     assert given(found) == [("u@d", "s")]
     assert [each.what for each in found.faults] == ["The look at odd"]

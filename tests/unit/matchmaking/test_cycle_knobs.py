@@ -11,7 +11,7 @@ import pytest
 
 from kettle.config import Config
 from kettle.matchmaking import cycle
-from kettle.matchmaking.cycle import CycleSettings
+from kettle.matchmaking.cycle_settings import CycleSettings
 from kettle.matchmaking.groups import (
     MOST_TURNS,
     GroupRules,

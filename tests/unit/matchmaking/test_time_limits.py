@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from kettle.classad import ClassAd
-from kettle.matchmaking.cycle import Plan, Submitter
+from kettle.matchmaking.plan import Plan
+from kettle.matchmaking.submitters import Submitter
 from kettle.matchmaking.time_limits import TimeBook, TimeLimits
 from unit.matchmaking.pools import given, plan, request, slot, submitter
 

@@ -15,7 +15,7 @@ from typing import TypeVar
 
 from kettle.classad import ClassAd, Expr
 from kettle.errors import ConnectionLost, KettleError, SessionUnknown, WireError
-from kettle.matchmaking.cycle import Match, Rejection
+from kettle.matchmaking.plan import Match, Rejection
 from kettle.matchmaking.requests import Request, parse_request
 from kettle.matchmaking.time_limits import TimeBook
 from kettle.matchmaking.unreachable import Unreachable
