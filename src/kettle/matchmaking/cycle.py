@@ -158,8 +158,8 @@ class Cycle:
         active = self._pies.waiting(members)
         if not active:
             return
-        self._pies.note_fair_shares(active, members, pie)
-        for name in fair_share.order(active, self._pies.priorities):
+        self._pies.note_fair_shares(set(active), members, pie)
+        for name in active:
             submitter = self.submitters[name]
             floor = fair_share.apply_bounds(
                 0.0, submitter.usage, submitter.bounds, floors_only=True
@@ -170,12 +170,12 @@ class Cycle:
             if not self._turn(active, members, pie) and not self._round(active, members, pie):
                 break
 
-    def _turn(self, active: set[str], members: list[str], pie: float) -> bool:
+    def _turn(self, active: list[str], members: list[str], pie: float) -> bool:
         """Let everybody take its slice once; False if that changed nothing."""
         self.plan.pie_spins += 1
         limits = self._pies.limits(active, pie)
         changed = False
-        for name in fair_share.order(active, self._pies.priorities):
+        for name in active:
             submitter = self.submitters[name]
             allowed = fair_share.apply_bounds(limits[name], submitter.usage, submitter.bounds)
             before = len(self.plan.matches)
@@ -183,7 +183,7 @@ class Cycle:
             changed = changed or len(self.plan.matches) > before or not submitter.pending()
         return changed
 
-    def _round(self, active: set[str], members: list[str], pie: float) -> bool:
+    def _round(self, active: list[str], members: list[str], pie: float) -> bool:
         """Give one match to whoever came closest, when no slice is as large as a slot."""
         limits = self._pies.limits(active, pie)
         left = self._pies.left(members, pie)

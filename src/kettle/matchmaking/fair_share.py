@@ -8,6 +8,7 @@ is kept by `negotiator/accountant.py`; quotas of groups are in `groups.py`.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -71,7 +72,8 @@ def shares(priorities: Mapping[str, float]) -> dict[str, float]:
     The parts add up to 1, unless nobody is there.
     """
     inverses = {name: 1.0 / _bounded(value) for name, value in priorities.items()}
-    whole = sum(inverses.values())
+    # Rounded once, so that the order of the submitters is nowhere in the result.
+    whole = math.fsum(inverses.values())
     return {name: inverse / whole for name, inverse in inverses.items()}
 
 
@@ -102,7 +104,9 @@ def divide(
     add up to the pie, or to all demands if those are less.
     """
     parts = dict.fromkeys(demands, 0.0)
-    hungry = {name for name, demand in demands.items() if demand > 0 and weights.get(name, 0) > 0}
+    hungry = sorted(
+        name for name, demand in demands.items() if demand > 0 and weights.get(name, 0) > 0
+    )
     left = pie
     while hungry and left > 1e-9:
         whole = sum(weights[name] for name in hungry)
@@ -118,7 +122,7 @@ def divide(
         for name in sorted(full):
             left -= demands[name] - parts[name]
             parts[name] = demands[name]
-        hungry -= full
+        hungry = [name for name in hungry if name not in full]
     return parts
 
 

@@ -52,9 +52,10 @@ class Pies:
         # What each submitter may hold in all before it can take slots from others.
         self.fair: dict[str, float] = {}
 
-    def waiting(self, names: Iterable[str]) -> set[str]:
-        """Return those who still want matches."""
-        return {name for name in names if self._submitters[name].pending()}
+    def waiting(self, names: Iterable[str]) -> list[str]:
+        """Return those who still want matches, in the order in which they choose."""
+        wanting = [name for name in names if self._submitters[name].pending()]
+        return fair_share.order(wanting, self.priorities)
 
     def usage_of_groups(self) -> dict[str, float]:
         """Return what each group's members hold together."""
@@ -75,12 +76,12 @@ class Pies:
         shares = fair_share.shares({name: self.priorities[name] for name in taking_part})
         self.fair.update({name: share * pie for name, share in shares.items()})
 
-    def limits(self, active: set[str], pie: float) -> dict[str, float]:
+    def limits(self, active: Iterable[str], pie: float) -> dict[str, float]:
         """Return how much more each may have in this turn."""
         if self._ignore_shares:
             return dict.fromkeys(active, float("inf"))
         priorities = {name: self.priorities[name] for name in active}
-        usage = {name: self._submitters[name].usage for name in active}
+        usage = {name: self._submitters[name].usage for name in priorities}
         return fair_share.limits(priorities, usage, pie)
 
     def left(self, members: list[str], pie: float) -> float:

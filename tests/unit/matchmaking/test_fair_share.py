@@ -43,6 +43,15 @@ def test_shares_are_inverse_to_priority() -> None:
     assert shares({}) == {}
 
 
+def test_the_order_of_the_submitters_is_in_no_share_not_even_in_its_last_digit() -> None:
+    priorities = {f"u{number}": 1.0 + number / 7 for number in range(50)}
+    turned = dict(reversed(priorities.items()))
+    assert shares(turned) == shares(priorities)
+    weights = {name: 1.0 / each for name, each in priorities.items()}
+    parts = divide(priorities, weights, 40.0)
+    assert divide(dict(reversed(priorities.items())), weights, 40.0) == parts
+
+
 def test_a_submitter_over_its_share_gets_nothing_more() -> None:
     assert limits({"a": 1.0, "b": 1.0}, {"a": 7.0}, 10.0) == {"a": 0.0, "b": 5.0}
 
