@@ -13,7 +13,7 @@ from kettle.levels import Level
 from kettle.runtime.context import Runtime
 from kettle.runtime.sockets.stream import Stream
 from kettle.runtime.storage.files import Files
-from kettle.schedd.queue.job_queue import Job
+from kettle.schedd.queue.jobs import Job
 from kettle.schedd.service import ScheddService
 from kettle.schedd.services.shadows import HOST_ENTRY
 from kettle.testing.processes import FakeChild

@@ -9,7 +9,7 @@ from typing import NoReturn
 import pytest
 
 from kettle.attributes.codes import ShadowExit
-from kettle.schedd.queue import job_queue
+from kettle.schedd.queue import kept_attributes
 from kettle.shadow.services import ending, shadow
 from kettle.startd import requests
 from kettle.startd.services.claiming import Claiming
@@ -36,7 +36,7 @@ def test_a_job_that_cannot_be_read_is_taken_and_stops_no_later_start(
 ) -> None:
     here = Schedd()
     (other,) = here.submit()
-    monkeypatch.setattr(job_queue, "_priority", fails)
+    monkeypatch.setattr(kept_attributes, "_priority", fails)
     (odd,) = here.submit()
     (edited,) = here.submit()
     here.queue.update(edited.id, {"JobPrio": "7"})

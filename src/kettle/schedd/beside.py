@@ -33,7 +33,8 @@ from kettle.policy.kill_signals import kill_signal, signal_death, wished_seconds
 from kettle.schedd import job_machine
 from kettle.schedd.job_machine import ON_A_MACHINE, Attributes
 from kettle.schedd.job_runs import last_start
-from kettle.schedd.queue.job_queue import Job, JobQueue
+from kettle.schedd.queue.job_queue import JobQueue
+from kettle.schedd.queue.jobs import Job
 from kettle.submit.arguments import read_environment, split_arguments
 
 if TYPE_CHECKING:

@@ -14,8 +14,10 @@ from kettle.attributes.codes import HoldReasonCode, JobStatus
 from kettle.classad import ClassAd
 from kettle.matchmaking.autoclusters import AutoClusters
 from kettle.policy.crontab import RANGES, CronTabError, read_crontab
+from kettle.schedd.queue.applying import Changes
 from kettle.schedd.queue.job_ids import JobId
-from kettle.schedd.queue.job_queue import Changes, Job, JobQueue
+from kettle.schedd.queue.job_queue import JobQueue
+from kettle.schedd.queue.jobs import Job
 
 _NAMES = frozenset(name.lower() for name in RANGES)
 

@@ -17,7 +17,8 @@ from kettle.records.unwritten_events import SCHEDD_EVENTS, SHADOW_EVENTS
 from kettle.schedd.job_machine import FINISHED
 from kettle.schedd.outside import Outside
 from kettle.schedd.queue.job_ids import CLUSTER_PROC, PRIVATE_PROC, JobId, key_of
-from kettle.schedd.queue.job_queue import Cluster, Job, JobQueue
+from kettle.schedd.queue.job_queue import JobQueue
+from kettle.schedd.queue.jobs import Cluster, Job
 from kettle.schedd.queue.transaction import Transaction
 from kettle.schedd.queue.user_records import count_departures
 from kettle.schedd.rests import Rests, forget_rest

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from kettle.attributes.codes import HoldReasonCode, ShadowExit
 from kettle.schedd import job_machine, job_runs
 from kettle.schedd.job_machine import ON_A_MACHINE
-from kettle.schedd.queue.job_queue import Job
+from kettle.schedd.queue.jobs import Job
 
 # Exits after which the job has ended by itself.
 ENDED = frozenset(

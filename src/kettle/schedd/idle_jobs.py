@@ -19,8 +19,10 @@ from operator import attrgetter
 from kettle.attributes.codes import JobStatus, JobUniverse
 from kettle.classad import ClassAd
 from kettle.matchmaking.autoclusters import AutoClusters
+from kettle.schedd.queue.applying import Changes
 from kettle.schedd.queue.job_ids import JobId
-from kettle.schedd.queue.job_queue import Changes, Job, JobQueue, Priority
+from kettle.schedd.queue.job_queue import JobQueue
+from kettle.schedd.queue.jobs import Job, Priority
 
 # Universes whose jobs the negotiator finds machines for. A parallel job needs several at once,
 # which nothing here gathers: one that comes (condor_submit refuses it, S011) is idle for ever, as

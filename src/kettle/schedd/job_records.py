@@ -15,7 +15,7 @@ from kettle.classad import ClassAd
 from kettle.classad.text import quote_line
 from kettle.named_tuples import NamedTuple
 from kettle.records import history
-from kettle.schedd.queue.job_queue import Job
+from kettle.schedd.queue.jobs import Job
 from kettle.wire.codec import is_private_attribute
 
 # Limit: layouts that are remembered; the one that was not used for the longest time goes first.

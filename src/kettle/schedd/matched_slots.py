@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from kettle.attributes.match_words import KEPT_WITH_A_SLOT, MATCH_EXPRESSION
 from kettle.classad import ClassAd, symmetric_match
 from kettle.matchmaking.requests import concurrency_limits, limits_text
-from kettle.schedd.queue.job_queue import Job
+from kettle.schedd.queue.jobs import Job
 
 # How long a match may be used after it was made: the negotiator keeps its limits aside for longer
 # (negotiator.recent_matches.DIVIDED_SECONDS).

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from kettle.attributes.codes import HoldReasonCode, JobStatus, Notification
 from kettle.classad import ClassAd, unparse
 from kettle.records.event_kinds import SubmitEvent
-from kettle.schedd.queue.job_queue import Job
+from kettle.schedd.queue.jobs import Job
 
 # The notes with names that every submit event has, where the job has them.
 _ALWAYS_NOTED = ("DAGNodeName", "JobBatchName")

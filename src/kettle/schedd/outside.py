@@ -13,7 +13,7 @@ from typing import Protocol
 from kettle.schedd.claims import Claim
 from kettle.schedd.job_machine import Attributes
 from kettle.schedd.queue.job_ids import JobId
-from kettle.schedd.queue.job_queue import Job
+from kettle.schedd.queue.jobs import Job
 
 
 class Claiming(Protocol):

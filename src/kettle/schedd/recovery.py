@@ -13,7 +13,7 @@ from kettle.schedd.claims import Claim, Phase
 from kettle.schedd.idle_jobs import MATCHED_UNIVERSES
 from kettle.schedd.job_machine import FINISHED, ON_A_MACHINE
 from kettle.schedd.job_processes import noted_process
-from kettle.schedd.queue.job_queue import Job
+from kettle.schedd.queue.jobs import Job
 from kettle.schedd.queue.transaction import Transaction
 from kettle.schedd.rests import forget_rest
 from kettle.schedd.scheduler import Scheduler

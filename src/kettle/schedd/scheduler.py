@@ -42,7 +42,8 @@ from kettle.schedd.moved_startds import moved_address
 from kettle.schedd.negotiation import note_autocluster
 from kettle.schedd.outside import Outside
 from kettle.schedd.queue.job_ids import JobId, key_of
-from kettle.schedd.queue.job_queue import Job, JobQueue
+from kettle.schedd.queue.job_queue import JobQueue
+from kettle.schedd.queue.jobs import Job
 from kettle.schedd.queue.transaction import Transaction
 from kettle.schedd.rests import Rests, forget_rest, note_rest
 from kettle.schedd.run_ends import RunEnd

@@ -26,8 +26,10 @@ from kettle.schedd.idle_jobs import IdleJobs
 from kettle.schedd.job_counters import read_rules
 from kettle.schedd.job_machine import FINISHED
 from kettle.schedd.outside import Outside
+from kettle.schedd.queue.applying import Changes
 from kettle.schedd.queue.job_ids import JobId
-from kettle.schedd.queue.job_queue import Changes, Job, JobQueue
+from kettle.schedd.queue.job_queue import JobQueue
+from kettle.schedd.queue.jobs import Job
 from kettle.schedd.queue.spooling import is_waiting_for_files
 from kettle.schedd.recovery import Recovery
 from kettle.schedd.scheduler import Scheduler

@@ -9,7 +9,7 @@ from __future__ import annotations
 from kettle.attributes.match_words import NOT_STARTED
 from kettle.errors import StorageError
 from kettle.schedd.outside import Outside
-from kettle.schedd.queue.job_queue import Job
+from kettle.schedd.queue.jobs import Job
 
 AGAIN_SECONDS = 10
 

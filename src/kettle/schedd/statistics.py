@@ -12,7 +12,8 @@ from kettle.attributes.codes import JobStatus, JobUniverse, ShadowExit
 from kettle.classad import ClassAd
 from kettle.schedd.job_counters import JOB_ROWS, JobSets, Running
 from kettle.schedd.job_runs import MOVING_SECONDS
-from kettle.schedd.queue.job_queue import Changes, Job
+from kettle.schedd.queue.applying import Changes
+from kettle.schedd.queue.jobs import Job
 from kettle.schedd.recent_use import RecentUse
 from kettle.schedd.run_counts import Counted, count_end
 from kettle.statistics.counters import Counters, Kind, Row

@@ -14,7 +14,7 @@ from kettle.classad import ClassAd
 from kettle.records.unwritten_events import SCHEDD_EVENTS, SHADOW_EVENTS
 from kettle.schedd.job_processes import noted_process
 from kettle.schedd.queue.job_ids import JobId
-from kettle.schedd.queue.job_queue import Job
+from kettle.schedd.queue.jobs import Job
 from kettle.schedd.queue.spooling import is_waiting_for_files
 
 # Limit: after so many jobs in a row that logs tell of, or may tell of, no older one is looked at.

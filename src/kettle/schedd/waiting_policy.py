@@ -12,7 +12,8 @@ from kettle.schedd.departures import Departures
 from kettle.schedd.job_machine import FINISHED, WAITING
 from kettle.schedd.job_orders import JobOrders
 from kettle.schedd.outside import Outside
-from kettle.schedd.queue.job_queue import Job, JobQueue
+from kettle.schedd.queue.job_queue import JobQueue
+from kettle.schedd.queue.jobs import Job
 from kettle.schedd.queue.spooling import is_waiting_for_files
 
 

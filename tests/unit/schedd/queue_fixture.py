@@ -10,7 +10,8 @@ from kettle.classad import ClassAd
 from kettle.schedd.queue import actions, exports
 from kettle.schedd.queue.actors import Actor, ActorRules
 from kettle.schedd.queue.job_ids import JobId
-from kettle.schedd.queue.job_queue import Job, JobQueue
+from kettle.schedd.queue.job_queue import JobQueue
+from kettle.schedd.queue.jobs import Job
 from kettle.schedd.queue.qmgmt import Connection
 from kettle.schedd.queue.qmgmt_answers import Answer
 from kettle.schedd.queue.transaction import Change

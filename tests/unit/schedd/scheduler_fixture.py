@@ -12,7 +12,8 @@ from kettle.schedd.idle_jobs import IdleJobs
 from kettle.schedd.job_machine import Attributes
 from kettle.schedd.outside import Outside
 from kettle.schedd.queue.job_ids import JobId
-from kettle.schedd.queue.job_queue import Job, JobQueue
+from kettle.schedd.queue.job_queue import JobQueue
+from kettle.schedd.queue.jobs import Job
 from kettle.schedd.recovery import Recovery
 from kettle.schedd.scheduler import Scheduler
 from kettle.schedd.statistics import Statistics

@@ -10,7 +10,7 @@ from kettle.errors import RefusedError
 from kettle.records import queue_log
 from kettle.schedd.beside import startable
 from kettle.schedd.queue import actions, factory
-from kettle.schedd.queue.job_queue import Job
+from kettle.schedd.queue.jobs import Job
 from unit.schedd import queue_fixture as fixture
 from unit.schedd.queue import test_exports as exports_fixture
 from unit.schedd.queue_fixture import ALICE, NOW, give_away

@@ -10,7 +10,7 @@ from kettle.classad import ClassAd
 from kettle.records.event_kinds import SubmitEvent
 from kettle.records.event_log import read_events, render_event
 from kettle.schedd import notices
-from kettle.schedd.queue.job_queue import Job
+from kettle.schedd.queue.jobs import Job
 from unit.schedd.queue_fixture import Schedd
 
 EVENT_LOGS = Path(__file__).parents[2] / "data" / "event_logs"

@@ -15,8 +15,10 @@ from kettle.records.unwritten_events import SCHEDD_EVENTS, SHADOW_EVENTS
 from kettle.schedd.claims import Phase
 from kettle.schedd.idle_jobs import IdleJobs
 from kettle.schedd.queue import actions
+from kettle.schedd.queue.applying import Changes
 from kettle.schedd.queue.job_ids import JobId
-from kettle.schedd.queue.job_queue import Changes, Job, JobQueue, TakenError
+from kettle.schedd.queue.job_queue import JobQueue, TakenError
+from kettle.schedd.queue.jobs import Job
 from kettle.schedd.recovery import Recovery
 from kettle.schedd.start_pause import AGAIN_SECONDS
 from kettle.wire.messages.claims import RequestClaimReply

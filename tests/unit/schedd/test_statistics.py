@@ -9,7 +9,7 @@ import pytest
 from kettle.attributes.codes import JobStatus, JobUniverse, ShadowExit
 from kettle.classad import ClassAd
 from kettle.schedd.queue.job_ids import JobId
-from kettle.schedd.queue.job_queue import Job
+from kettle.schedd.queue.jobs import Job
 from kettle.schedd.statistics import Statistics, read_horizons
 
 NOW = 1_000_000

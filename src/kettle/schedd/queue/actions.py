@@ -28,7 +28,8 @@ from kettle.schedd import job_machine
 from kettle.schedd.queue.actors import Actor
 from kettle.schedd.queue.factory import PAUSE_REASON, is_factory
 from kettle.schedd.queue.job_ids import CLUSTER_PROC, JobId, key_of, parse_ids
-from kettle.schedd.queue.job_queue import Cluster, Job, JobQueue
+from kettle.schedd.queue.job_queue import JobQueue
+from kettle.schedd.queue.jobs import Cluster, Job
 from kettle.schedd.queue.selection import candidates, read_constraint
 from kettle.schedd.queue.transaction import Transaction
 

@@ -30,7 +30,8 @@ from kettle.schedd.queue.job_ids import (
     parse_key,
     spool_folder,
 )
-from kettle.schedd.queue.job_queue import EXTERNAL, Cluster, Job, JobQueue
+from kettle.schedd.queue.job_queue import JobQueue
+from kettle.schedd.queue.jobs import EXTERNAL, Cluster, Job
 from kettle.schedd.queue.selection import look, read_constraint
 from kettle.schedd.queue.spooling import is_waiting_for_files
 from kettle.schedd.queue.transaction import Transaction

@@ -21,8 +21,8 @@ from kettle.schedd.queue.actors import Actor
 from kettle.schedd.queue.ad_sizes import check_text_sizes
 from kettle.schedd.queue.attribute_rules import check_shape, decide_new
 from kettle.schedd.queue.job_ids import CLUSTER_PROC, JobId, key_of
-from kettle.schedd.queue.job_queue import Cluster
 from kettle.schedd.queue.job_rules import EDITED, Applying
+from kettle.schedd.queue.jobs import Cluster
 from kettle.schedd.queue.transaction import Transaction
 from kettle.schedd.settings import QueueSettings
 from kettle.submit.build import JobPlan

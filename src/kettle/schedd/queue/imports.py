@@ -17,7 +17,8 @@ from kettle.records import queue_log
 from kettle.schedd.queue.actors import Actor
 from kettle.schedd.queue.attribute_rules import LONGEST_NAME, LONGEST_TEXT, check_shape
 from kettle.schedd.queue.exports import job_of, take_back
-from kettle.schedd.queue.job_queue import Job, JobQueue
+from kettle.schedd.queue.job_queue import JobQueue
+from kettle.schedd.queue.jobs import Job
 from kettle.schedd.queue.open_transactions import (
     LARGE_TRANSACTION_BYTES,
     MOST_OPEN_BYTES,

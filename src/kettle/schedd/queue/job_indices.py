@@ -1,6 +1,6 @@
 """Where the queue's jobs are found, and how many there are: by status, user and submitter.
 
-The queue asks (`job_queue`) when jobs come, go or change; what is kept is each job's `status`,
+The queue asks (`applying`) when jobs come, go or change; what is kept is each job's `status`,
 `user`, `submitter` and `universe` as they were read.
 """
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from kettle.attributes.codes import JobStatus
 from kettle.classad import ClassAd
-from kettle.schedd.queue.job_queue import Job
+from kettle.schedd.queue.jobs import Job
 
 _BUSY = (JobStatus.RUNNING, JobStatus.TRANSFERRING_OUTPUT)
 

@@ -17,7 +17,9 @@ from kettle.errors import RefusedError
 from kettle.policy.match_expansion import expand_match
 from kettle.schedd.queue.actors import Actor
 from kettle.schedd.queue.job_ids import CLUSTER_PROC, JobId, key_of
-from kettle.schedd.queue.job_queue import Job, JobQueue, take_away
+from kettle.schedd.queue.job_queue import JobQueue
+from kettle.schedd.queue.job_table import take_away
+from kettle.schedd.queue.jobs import Job
 from kettle.schedd.queue.qmgmt_answers import Answer, Steps, code
 from kettle.schedd.queue.qmgmt_changes import Changes
 from kettle.schedd.queue.selection import candidates, look, parse_constraint

@@ -16,7 +16,8 @@ from kettle.classad import ClassAd, Expr, unparse
 from kettle.errors import RefusedError
 from kettle.schedd.queue.actors import Actor
 from kettle.schedd.queue.factory import is_factory
-from kettle.schedd.queue.job_queue import Job, JobQueue
+from kettle.schedd.queue.job_queue import JobQueue
+from kettle.schedd.queue.jobs import Job
 from kettle.schedd.queue.selection import candidates, check_length, select_jobs
 from kettle.wire.codec import split_names
 

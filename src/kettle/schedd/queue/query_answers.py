@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from kettle.classad import ClassAd
 from kettle.named_tuples import NamedTuple
 from kettle.schedd.queue import queries
-from kettle.schedd.queue.job_queue import Job, JobQueue
+from kettle.schedd.queue.job_queue import JobQueue
+from kettle.schedd.queue.jobs import Job
 from kettle.schedd.queue.match_news import MatchNews
 from kettle.schedd.queue.queries import Query
 from kettle.wire.codec import (

@@ -13,7 +13,8 @@ from collections.abc import Collection, Iterator, Mapping
 from kettle.classad import Expr, parse_expression
 from kettle.errors import ClassAdSyntaxError, RefusedError
 from kettle.records.job_clauses import read_alternatives
-from kettle.schedd.queue.job_queue import Cluster, Job, JobQueue
+from kettle.schedd.queue.job_queue import JobQueue
+from kettle.schedd.queue.jobs import Cluster, Job
 
 # What jobs are looked up by: their ids, and the job that runs their graph.
 _LOOKED_UP = frozenset(("clusterid", "procid", "dagmanjobid"))

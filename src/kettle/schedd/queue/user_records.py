@@ -15,7 +15,8 @@ from kettle.classad.text import quote_line, without_line_ends
 from kettle.errors import NotFoundError, RefusedError
 from kettle.schedd.queue.attribute_rules import check_shape
 from kettle.schedd.queue.job_indices import Tally
-from kettle.schedd.queue.job_queue import Job, JobQueue
+from kettle.schedd.queue.job_queue import JobQueue
+from kettle.schedd.queue.jobs import Job
 from kettle.schedd.queue.transaction import Transaction
 from kettle.wire.commands import Command
 

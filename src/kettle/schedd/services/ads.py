@@ -44,7 +44,7 @@ from kettle.wire.commands import Command
 
 if TYPE_CHECKING:
     from kettle.config import Config
-    from kettle.schedd.queue.job_queue import Job
+    from kettle.schedd.queue.jobs import Job
     from kettle.schedd.services.factories import Factories
     from kettle.schedd.services.parts import Schedd
     from kettle.schedd.services.transfer_queue import TransferQueueCommands

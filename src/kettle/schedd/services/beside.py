@@ -35,8 +35,9 @@ from kettle.schedd import beside
 from kettle.schedd.beside import NotStarted, Run, StarterDied
 from kettle.schedd.beside_events import failure_events, last_events, lost_events
 from kettle.schedd.job_processes import NO_PROCESS, JobProcess, job_mark, program_mark
+from kettle.schedd.queue.applying import Changes
 from kettle.schedd.queue.job_ids import JobId
-from kettle.schedd.queue.job_queue import Changes, Job
+from kettle.schedd.queue.jobs import Job
 from kettle.schedd.services.earlier_runs import EarlierRuns
 from kettle.schedd.services.job_ad_file import remove_job_ad, text_of, write_job_ad
 from kettle.schedd.services.job_sessions import JobSessions

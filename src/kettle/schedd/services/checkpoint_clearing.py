@@ -20,7 +20,7 @@ from kettle.runtime.storage import checkpoint_cleanup
 
 if TYPE_CHECKING:
     from kettle.runtime.storage.checkpoint_cleanup import Unwanted
-    from kettle.schedd.queue.job_queue import Job
+    from kettle.schedd.queue.jobs import Job
     from kettle.schedd.services.parts import Schedd
 
 # Limit: jobs whose checkpoints one process deletes, and the characters that name them to it.

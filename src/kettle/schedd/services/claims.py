@@ -20,7 +20,7 @@ from kettle.records.job_trace import Step
 from kettle.runtime import tasks
 from kettle.schedd.claims import Claim
 from kettle.schedd.negotiation import Desk, serve_round
-from kettle.schedd.queue.job_queue import Job
+from kettle.schedd.queue.jobs import Job
 from kettle.wire.commands import CLAIM_COMMANDS, Command
 from kettle.wire.messages.claims import (
     Alive,

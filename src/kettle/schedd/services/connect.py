@@ -14,7 +14,7 @@ from kettle.attributes.job import STARTER_ADDRESS
 from kettle.classad import ClassAd
 from kettle.errors import KettleError, RefusedError
 from kettle.schedd.job_machine import ON_A_MACHINE
-from kettle.schedd.queue.job_queue import Job
+from kettle.schedd.queue.jobs import Job
 from kettle.wire.commands import Command
 from kettle.wire.messages.claims import ClaimCommand, ClaimCommandReply
 from kettle.wire.messages.queue_queries import (

@@ -16,7 +16,7 @@ from kettle.wire.messages.queue_queries import GetContactInfo, GetContactInfoRep
 
 if TYPE_CHECKING:
     from kettle.runtime.sockets.stream import Stream
-    from kettle.schedd.queue.job_queue import Job
+    from kettle.schedd.queue.jobs import Job
     from kettle.schedd.services.parts import Schedd
 
 # The one kind of program that is asked for, by its number among the daemons.

@@ -19,7 +19,7 @@ from kettle.schedd.departures import MOST_TOGETHER
 
 if TYPE_CHECKING:
     from kettle.schedd.queue.job_ids import JobId
-    from kettle.schedd.queue.job_queue import Job
+    from kettle.schedd.queue.jobs import Job
     from kettle.schedd.services.parts import Schedd
 
 # How long a batch gathers the jobs that end at about the same time: they share two syncs.

@@ -20,7 +20,7 @@ from kettle.schedd.job_processes import noted_process
 from kettle.schedd.services.local import execute_folder
 
 if TYPE_CHECKING:
-    from kettle.schedd.queue.job_queue import Job
+    from kettle.schedd.queue.jobs import Job
     from kettle.schedd.services.parts import Schedd
 
 

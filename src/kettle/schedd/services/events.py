@@ -45,7 +45,7 @@ from kettle.schedd.untold import untold
 if TYPE_CHECKING:
     from kettle.runtime.context import Runtime
     from kettle.runtime.process.privileges import Account
-    from kettle.schedd.queue.job_queue import Cluster, Job
+    from kettle.schedd.queue.jobs import Cluster, Job
 
 # How long the end of the schedd waits for logs that cannot be written at once.
 _LAST_SECONDS = 2.0

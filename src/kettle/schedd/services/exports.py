@@ -25,7 +25,7 @@ from kettle.wire.messages.queue_queries import (
 if TYPE_CHECKING:
     from kettle.runtime.sockets.stream import Stream
     from kettle.schedd.queue.actors import Actor
-    from kettle.schedd.queue.job_queue import Job
+    from kettle.schedd.queue.jobs import Job
     from kettle.schedd.queue.transaction import Transaction
     from kettle.schedd.services.parts import Schedd
 

@@ -21,9 +21,10 @@ from kettle.records.event_cluster import Completion, FactoryPausedEvent, Factory
 from kettle.runtime import tasks
 from kettle.schedd import departures
 from kettle.schedd.queue import factory
+from kettle.schedd.queue.applying import Changes
 from kettle.schedd.queue.factory import Paused
-from kettle.schedd.queue.job_queue import Changes, Cluster
 from kettle.schedd.queue.job_rules import Applying
+from kettle.schedd.queue.jobs import Cluster
 from kettle.schedd.steps import do_all
 from kettle.submit.item_lines import ItemLines
 from kettle.submit.materialize import later_jobs

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from kettle.records.history_query import HistoryQuery
     from kettle.runtime.context import Runtime
     from kettle.schedd.job_machine import Attributes
-    from kettle.schedd.queue.job_queue import Job
+    from kettle.schedd.queue.jobs import Job
     from kettle.schedd.settings import ServiceSettings
 
 # Limit: records at the end of the file that a restart looks through for a job that may be there.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from kettle.levels import Level
 from kettle.schedd.queue.job_ids import JobId
-from kettle.schedd.queue.job_queue import Job
+from kettle.schedd.queue.jobs import Job
 from kettle.wire.security.claim_id import CLAIM_INFO, ClaimId, mint_session_id
 
 if TYPE_CHECKING:

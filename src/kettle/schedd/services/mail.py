@@ -11,7 +11,7 @@ from kettle.schedd import notices
 
 if TYPE_CHECKING:
     from kettle.runtime.context import Runtime
-    from kettle.schedd.queue.job_queue import Job
+    from kettle.schedd.queue.jobs import Job
 
 
 class Mailer:

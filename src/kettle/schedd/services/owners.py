@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from kettle.schedd.queue.job_queue import Job
+    from kettle.schedd.queue.jobs import Job
     from kettle.schedd.services.events import ScheddEvents
     from kettle.schedd.services.mail import Mailer
     from kettle.schedd.services.unwritten_events import UnwrittenEvents

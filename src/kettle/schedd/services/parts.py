@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from kettle.runtime.sockets.stream import Stream
     from kettle.schedd.idle_jobs import IdleJobs
     from kettle.schedd.queue.actors import Actor
-    from kettle.schedd.queue.job_queue import Job, JobQueue
+    from kettle.schedd.queue.job_queue import JobQueue
+    from kettle.schedd.queue.jobs import Job
     from kettle.schedd.scheduler import Scheduler
     from kettle.schedd.services.events import ScheddEvents
     from kettle.schedd.services.history import HistoryFiles

@@ -15,7 +15,8 @@ from kettle.runtime import tasks
 from kettle.schedd.job_machine import WAITING
 
 if TYPE_CHECKING:
-    from kettle.schedd.queue.job_queue import Job, JobQueue
+    from kettle.schedd.queue.job_queue import JobQueue
+    from kettle.schedd.queue.jobs import Job
     from kettle.schedd.settings import ServiceSettings
 
 # Limit: jobs of one user that are looked at before others have their turn.

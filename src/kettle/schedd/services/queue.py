@@ -33,7 +33,7 @@ from kettle.wire.messages.queue_queries import ActOnJobsTrouble, ClearDirtyJobAt
 
 if TYPE_CHECKING:
     from kettle.runtime.sockets.stream import Stream
-    from kettle.schedd.queue.job_queue import Job
+    from kettle.schedd.queue.jobs import Job
     from kettle.schedd.services.ads import ScheddAds
     from kettle.schedd.services.departing import DepartingJobs
     from kettle.schedd.services.factories import Factories

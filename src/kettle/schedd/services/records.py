@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from kettle.classad import ClassAd
     from kettle.schedd.job_machine import Attributes
     from kettle.schedd.queue.job_ids import JobId
-    from kettle.schedd.queue.job_queue import Job
+    from kettle.schedd.queue.jobs import Job
     from kettle.schedd.services.mail import Mailer
     from kettle.schedd.services.parts import Schedd
 

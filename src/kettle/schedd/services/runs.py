@@ -15,7 +15,7 @@ from kettle.schedd.services.job_ad_file import remove_job_ad
 
 if TYPE_CHECKING:
     from kettle.schedd.claims import Claim
-    from kettle.schedd.queue.job_queue import Job
+    from kettle.schedd.queue.jobs import Job
     from kettle.schedd.services.beside import BesideJobs
     from kettle.schedd.services.claims import ClaimCommands
     from kettle.schedd.services.parts import Schedd

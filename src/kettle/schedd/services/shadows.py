@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from kettle.runtime.process.privileges import Account
     from kettle.runtime.process.processes import Child
     from kettle.schedd.claims import Claim
-    from kettle.schedd.queue.job_queue import Job
+    from kettle.schedd.queue.jobs import Job
     from kettle.schedd.queue.transaction import Change
     from kettle.schedd.services.parts import Schedd
     from kettle.schedd.services.records import Records

@@ -29,7 +29,7 @@ from kettle.transfer.checkpoints import LEFT, left_directory
 
 if TYPE_CHECKING:
     from kettle.runtime.context import Runtime
-    from kettle.schedd.queue.job_queue import Job
+    from kettle.schedd.queue.jobs import Job
 
 # Names that are looked at before others have their turn.
 _AT_ONCE = 100

@@ -24,7 +24,7 @@ from kettle.schedd.job_machine import FINISHED
 from kettle.schedd.queue import spooling
 from kettle.schedd.queue.actors import Actor
 from kettle.schedd.queue.job_ids import JobId
-from kettle.schedd.queue.job_queue import Job
+from kettle.schedd.queue.jobs import Job
 from kettle.schedd.queue.selection import look, parse_constraint
 from kettle.transfer.go_ahead import Terms
 from kettle.transfer.outcome import Failure

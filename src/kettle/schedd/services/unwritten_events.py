@@ -22,7 +22,7 @@ from kettle.schedd.queue.job_ids import key_of
 
 if TYPE_CHECKING:
     from kettle.runtime.storage.waiting_events import Place
-    from kettle.schedd.queue.job_queue import Job
+    from kettle.schedd.queue.jobs import Job
     from kettle.schedd.services.parts import Schedd
 
 

@@ -13,7 +13,7 @@ from kettle.schedd.queue import actions, factory, queries
 from kettle.schedd.queue.actors import Actor
 from kettle.schedd.queue.factory import DigestSources, Paused
 from kettle.schedd.queue.job_ids import JobId
-from kettle.schedd.queue.job_queue import Cluster
+from kettle.schedd.queue.jobs import Cluster
 from kettle.submit.build import JobPlan
 from kettle.submit.item_lines import split_lines
 from kettle.submit.job import Attributes

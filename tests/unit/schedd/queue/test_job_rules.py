@@ -13,8 +13,8 @@ from kettle.config import Config
 from kettle.errors import RefusedError
 from kettle.schedd.queue import factory, job_rules
 from kettle.schedd.queue.job_ids import JobId
-from kettle.schedd.queue.job_queue import Cluster
 from kettle.schedd.queue.job_rules import Applying, JobRules, read_job_rules
+from kettle.schedd.queue.jobs import Cluster
 from kettle.submit.build import JobPlan
 from kettle.submit.job import Attributes
 from kettle.submit.queue_statement import Row

@@ -5,7 +5,7 @@ from __future__ import annotations
 from kettle.attributes.codes import JobStatus
 from kettle.classad import parse_old_ad
 from kettle.schedd.queue.job_ids import JobId
-from kettle.schedd.queue.job_queue import Job
+from kettle.schedd.queue.jobs import Job
 from kettle.schedd.queue.match_news import MatchNews
 
 

@@ -10,10 +10,11 @@ import pytest
 from kettle.classad import ClassAd, parse_old_ad
 from kettle.config import Config
 from kettle.errors import RemoteProtocolError, StorageError
-from kettle.schedd.queue import job_queue
+from kettle.schedd.queue import kept_attributes
 from kettle.schedd.queue.actors import Actor
+from kettle.schedd.queue.applying import Changes
 from kettle.schedd.queue.job_ids import JobId
-from kettle.schedd.queue.job_queue import Changes, TakenError
+from kettle.schedd.queue.job_queue import TakenError
 from kettle.schedd.queue.qmgmt_answers import Answer, LoggedChange, Steps
 from kettle.schedd.settings import read_queue_settings
 from kettle.wire.codec import Reader, Writer
@@ -587,7 +588,7 @@ def test_a_status_that_cannot_be_read_keeps_no_commit_from_its_observers(
 ) -> None:
     schedd = Schedd()
     odd, other = schedd.submit(2)
-    number, odd_ads = job_queue._number, [odd.ad]
+    number, odd_ads = kept_attributes._number, [odd.ad]
 
     def fail(own: object, ad: ClassAd, name: str, shared: int) -> int:
         if ad in odd_ads:
@@ -595,7 +596,7 @@ def test_a_status_that_cannot_be_read_keeps_no_commit_from_its_observers(
             raise OverflowError("odd")
         return number(own, ad, name, shared)
 
-    monkeypatch.setattr(job_queue, "_number", fail)
+    monkeypatch.setattr(kept_attributes, "_number", fail)
     seen: list[object] = []
     schedd.queue.observe(lambda changes: seen.extend(changes.changed))
     transaction = schedd.queue.transaction()

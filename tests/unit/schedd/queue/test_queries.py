@@ -6,7 +6,7 @@ import pytest
 
 from kettle.classad import ClassAd
 from kettle.schedd.queue import queries
-from kettle.schedd.queue.job_queue import Job
+from kettle.schedd.queue.jobs import Job
 from kettle.schedd.queue.query_answers import Answer
 from kettle.wire.codec import Reader
 from unit.schedd.queue_fixture import ALICE, NOW, Schedd

@@ -12,7 +12,8 @@ from kettle.errors import NotFoundError, RefusedError
 from kettle.schedd.queue import user_records
 from kettle.schedd.queue.actors import Actor
 from kettle.schedd.queue.job_ids import JobId
-from kettle.schedd.queue.job_queue import Job, JobQueue
+from kettle.schedd.queue.job_queue import JobQueue
+from kettle.schedd.queue.jobs import Job
 from kettle.wire.commands import Command
 from kettle.wire.messages import qmgmt as calls
 from unit.schedd.queue_fixture import ALICE, BOB, Schedd

@@ -7,7 +7,7 @@ from typing import Any
 
 from kettle.classad import ClassAd
 from kettle.schedd.queue import actions
-from kettle.schedd.queue.job_queue import Changes
+from kettle.schedd.queue.applying import Changes
 from kettle.schedd.services.queue import QueueCommands
 from kettle.testing.virtual_loop import run_virtually
 from kettle.wire.codec import Reader, Writer

@@ -12,7 +12,7 @@ from kettle.attributes.job import STARTER_ADDRESS
 from kettle.classad import ClassAd
 from kettle.errors import RefusedError
 from kettle.schedd.queue.actors import UNKNOWN, Actor
-from kettle.schedd.queue.job_queue import Job
+from kettle.schedd.queue.jobs import Job
 from kettle.schedd.services.connect import ConnectCommands
 from kettle.wire.codec import Reader, Writer
 from unit.schedd.queue_fixture import ALICE, BOB, ROOT, Schedd

@@ -26,8 +26,9 @@ from kettle.runtime.storage import files as files_module
 from kettle.runtime.storage.files import Files
 from kettle.runtime.storage.owned_files import OwnedFiles
 from kettle.schedd.queue import exports
+from kettle.schedd.queue.applying import Changes
 from kettle.schedd.queue.exports import LOG_NAME, NewLog
-from kettle.schedd.queue.job_queue import Changes, Job
+from kettle.schedd.queue.jobs import Job
 from kettle.schedd.services import export_folders
 from kettle.schedd.services.export_folders import ExportFolders
 from kettle.schedd.services.exports import ExportCommands

@@ -20,10 +20,11 @@ from kettle.records.event_cluster import Completion
 from kettle.runtime import tasks
 from kettle.runtime.storage.files import Files
 from kettle.schedd.queue import actions, factory
+from kettle.schedd.queue.applying import Changes
 from kettle.schedd.queue.factory import Paused
 from kettle.schedd.queue.job_ids import JobId
-from kettle.schedd.queue.job_queue import Changes, Cluster
 from kettle.schedd.queue.job_rules import JobRules, read_job_rules
+from kettle.schedd.queue.jobs import Cluster
 from kettle.schedd.services.factories import Factories
 from kettle.submit.build import JobPlan
 from kettle.submit.digest import LONGEST_DIGEST

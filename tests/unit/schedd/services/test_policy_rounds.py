@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from kettle.config import Config
-from kettle.schedd.queue.job_queue import Job
+from kettle.schedd.queue.jobs import Job
 from kettle.schedd.services.policy_rounds import PolicyRounds
 from kettle.schedd.settings import read_service_settings
 from kettle.testing.virtual_loop import run_virtually

@@ -24,7 +24,7 @@ from kettle.runtime.sockets.stream import Stream
 from kettle.schedd.beside import NotStarted
 from kettle.schedd.claims import Claim
 from kettle.schedd.queue.job_ids import JobId
-from kettle.schedd.queue.job_queue import Job
+from kettle.schedd.queue.jobs import Job
 from kettle.schedd.services import shadows as service_shadows
 from kettle.schedd.services.shadows import HOST_ENTRY, IDLE_SECONDS, ShadowHosts
 from kettle.testing.processes import FakeChild, FakeProcesses
