@@ -157,7 +157,7 @@ def place_for(job: ClassAd) -> Callable[[str], str]:
     The streams of one that never was come under their last parts, as the reference has it.
     """
     if "StageInStart" not in job and f"{_BEFORE}Iwd" not in job:
-        remaps = tuple(parse_remaps(job.string("TransferOutputRemaps")))
+        remaps = parse_remaps(job.string("TransferOutputRemaps"))
         return Landing(job.string("Iwd") or os.getcwd(), {}, remaps).path_for
     original = job.copy()
     for name in job.names():

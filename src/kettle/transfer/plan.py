@@ -12,7 +12,7 @@ import math
 import posixpath
 import stat
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 
 from kettle.classad import ClassAd
@@ -509,7 +509,7 @@ def split_url_outputs(job: ClassAd, plan: Plan) -> tuple[Plan, list[tuple[str, s
     """
     destination = (job.string("OutputDestination") or "").rstrip("/")
     remaps = parse_remaps(job.string("TransferOutputRemaps"))
-    if not destination and not any(is_url(target) for _, target in remaps):
+    if not destination and not any(map(is_url, remaps.values())):
         return plan, []
     streams = set(stream_file_names(job).values())
     kept: list[Item] = []
@@ -539,7 +539,7 @@ class Landing:
     directory: str
     # Received name -> path, for the standard streams.
     streams: Mapping[str, str]
-    remaps: tuple[tuple[str, str], ...] = ()
+    remaps: Mapping[str, str] = field(default_factory=dict)
     # Remaps are left for later where the files only pass through a spool directory.
     code: int = 12
 
@@ -571,7 +571,7 @@ def plan_landing(job: ClassAd, directory: str, *, spooled: bool = False) -> Land
         if target and is_standard_stream(job, which):
             streams[special] = target
             streams.setdefault(posixpath.basename(target), target)
-    return Landing(directory, streams, tuple(parse_remaps(job.string("TransferOutputRemaps"))))
+    return Landing(directory, streams, parse_remaps(job.string("TransferOutputRemaps")))
 
 
 def only_folder(job: ClassAd, landing: Landing) -> str | None:

@@ -5,7 +5,7 @@ Pure text. The rules and their escapes are those of the reference's 25.14.1, as 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 
 from kettle.errors import RefusedError
 from kettle.patterns import late_pattern
@@ -19,37 +19,35 @@ _TARGET = late_pattern(r"((?:[^;\\]|\\;|\\(?!;))*);?")
 _NO_BREAKS = {ord("\t"): None, ord("\n"): None}
 
 
-def parse_remaps(text: str | None) -> list[tuple[str, str]]:
-    r"""Return the pairs of TransferOutputRemaps, `a=b;c=d`.
+def parse_remaps(text: str | None) -> dict[str, str]:
+    r"""Return the rules of TransferOutputRemaps, `a=b;c=d`; the first one for a name counts.
 
     Literal are `\=` in a source and `\;` in a target. Nothing takes a `;` into a source: what is
     before it is no rule.
     """
     rest, start = (text or "").translate(_NO_BREAKS), 0
-    pairs: list[tuple[str, str]] = []
+    rules: dict[str, str] = {}
     while source := _SOURCE.match(rest, start):
         name = source.group(1).rpartition(";")[2]
         target = _TARGET.match(rest, source.end())
         assert target is not None
-        pairs.append((_plain(name, "="), _plain(target.group(1), ";")))
+        if named := _plain(name, "="):
+            rules.setdefault(named, _plain(target.group(1), ";"))
         start = target.end()
-    return [(source, target) for source, target in pairs if source]
+    return rules
 
 
 def _plain(text: str, delimiter: str) -> str:
     return text.replace("\\" + delimiter, delimiter).strip()
 
 
-def remap(name: str, pairs: Iterable[tuple[str, str]]) -> str | None:
-    """Return where a received `name` goes by the remaps, None if no rule speaks of it.
+def remap(name: str, rules: Mapping[str, str]) -> str | None:
+    """Return where a received `name` goes by the rules, None if none speaks of it.
 
-    A rule for a directory takes everything below it along; the first one counts, and what it says
-    is mapped again. Raises RefusedError if that has no end: each rule that is followed, and each
-    directory above that is looked at, is a step, as the reference counts them.
+    A rule for a directory takes everything below it along, and what it says is mapped again. Raises
+    RefusedError if that has no end: each rule that is followed, and each directory above that is
+    looked at, is a step, as the reference counts them.
     """
-    rules: dict[str, str] = {}
-    for source, target in pairs:
-        rules.setdefault(source, target)
     if not rules:
         return None
     place, is_mapped = name, False

@@ -295,30 +295,30 @@ def test_spooled_output_keeps_its_sandbox_names() -> None:
 
 
 def test_remaps_take_escaped_separators_literally_where_they_would_separate() -> None:
-    assert parse_remaps(r"a\=b=c;d=e\;f;junk") == [("a=b", "c"), ("d", "e;f")]
-    assert parse_remaps(r"z\=z=R=2;w=R\=3") == [("z=z", "R=2"), ("w", r"R\=3")]
-    assert parse_remaps(r"junk;a=b;more\;c=d") == [("a", "b"), ("c", "d")]
-    assert parse_remaps("a=b\\") == [("a", "b\\")]
-    assert parse_remaps(" a\t = b\nc ;; d = e") == [("a", "bc"), ("d", "e")]
-    assert parse_remaps(None) == []
-    assert parse_remaps(r"a\=b") == []
+    assert parse_remaps(r"a\=b=c;d=e\;f;junk") == {"a=b": "c", "d": "e;f"}
+    assert parse_remaps(r"z\=z=R=2;w=R\=3") == {"z=z": "R=2", "w": r"R\=3"}
+    assert parse_remaps(r"junk;a=b;more\;c=d") == {"a": "b", "c": "d"}
+    assert parse_remaps("a=b\\") == {"a": "b\\"}
+    assert parse_remaps(" a\t = b\nc ;; d = e") == {"a": "bc", "d": "e"}
+    assert parse_remaps(None) == {}
+    assert parse_remaps(r"a\=b") == {}
 
 
 def test_a_rule_that_makes_names_longer_and_longer_has_an_end_soon() -> None:
     """The host of all of a user's shadows maps each name that comes."""
-    rules = [("a", "a/" + "b/" * 2000)]
+    rules = {"a": "a/" + "b/" * 2000}
     for name in ("a", "a/x"):
         with pytest.raises(RefusedError, match="cycle"):
             remap(name, rules)
-    assert remap("deep/" * 100 + "x", [("y", "z")]) is None
+    assert remap("deep/" * 100 + "x", {"y": "z"}) is None
 
 
 def test_remaps_lead_on_until_none_speaks_and_a_circle_is_refused() -> None:
-    assert remap("x", [("y", "z")]) is None
-    assert remap("d/e/f", [("d", "1"), ("d/e", "2")]) == "2/f"
-    assert remap("a", [("a", "b"), ("b", "c/d"), ("c", "e"), ("a", "never")]) == "e/d"
-    assert remap("/abs/f", [("/abs", "/away/")]) == "/away/f"
-    for rules in ([("a", "a")], [("a", "b"), ("b", "a")], [("a", "a/b")]):
+    assert remap("x", {"y": "z"}) is None
+    assert remap("d/e/f", {"d": "1", "d/e": "2"}) == "2/f"
+    assert remap("a", parse_remaps("a=b;b=c/d;c=e;a=never")) == "e/d"
+    assert remap("/abs/f", {"/abs": "/away/"}) == "/away/f"
+    for rules in ({"a": "a"}, {"a": "b", "b": "a"}, {"a": "a/b"}):
         with pytest.raises(RefusedError, match="remaps resulted in a cycle") as refused:
             remap("a", rules)
         assert refused.value.code == 12

@@ -184,7 +184,7 @@ class SandboxTransfer:
         starter = self._starter
         code = HoldReasonCode.TransferInputError
         scratch, files = starter.sandbox.scratch, starter.keeper.files
-        remaps = tuple(parse_remaps(starter.job.string("TransferInputRemaps")))
+        remaps = parse_remaps(starter.job.string("TransferInputRemaps"))
         landing = Landing(scratch, {}, remaps, code)
         plugins = JobPlugins(starter)
         streams = set(stream_file_names(starter.job).values())
