@@ -40,6 +40,24 @@ def test_a_wrong_command_line_of_ssh_to_job_ends_with_2(words: list[str]) -> Non
     assert (out.getvalue(), err.getvalue() != "") == ("", True)
 
 
+@pytest.mark.parametrize(
+    ("words", "form"),
+    [
+        (["condor_rm", "-addr", "here", "1"], "<ip.address.here:port>"),
+        (["condor_transfer_data", "-addr", "here", "1"], "<ip.address.here:port>"),
+        (["condor_submit", "-addr", "here", "a.sub"], "<ip:port>"),
+    ],
+)
+def test_what_is_no_address_of_a_schedd_is_refused(words: list[str], form: str) -> None:
+    where, out, err = streams()
+    assert load_tool(words[0])(words, {"CONDOR_CONFIG": "ONLY_ENV"}, where) == 1
+    assert err.getvalue() == (
+        f'{words[0]}: "here" is not a valid address\nShould be of the form {form}\n'
+        "For example: <123.456.789.123:6789>\n"
+    )
+    assert out.getvalue() == ""
+
+
 @pytest.mark.parametrize("word", ["1.x", "1.0.0", "7up"])
 def test_condor_q_takes_what_is_no_number_for_an_owner(word: str) -> None:
     assert read_wish([word]).owners == [word]

@@ -107,6 +107,17 @@ class MissingValueError(UsageError):
         self.option, self.word = option, word
 
 
+def check_address(tool: str, word: str, *, form: str = "ip.address.here:port") -> str:
+    """Return the word that stands for a daemon's address; BriefError if it cannot be one."""
+    if word.startswith("<"):
+        return word
+    raise BriefError(
+        f'{tool}: "{word}" is not a valid address\n'
+        f"Should be of the form <{form}>\n"
+        "For example: <123.456.789.123:6789>"
+    )
+
+
 def run_tool(
     argv: Sequence[str],
     environment: Mapping[str, str],

@@ -29,6 +29,7 @@ from kettle.tools.options import (
     MissingValueError,
     Option,
     UnknownOptionError,
+    check_address,
     read_options,
     run_tool,
     tell_more,
@@ -272,13 +273,7 @@ def _take_place(tool: Tool, wish: Wish, item: Given) -> None:
         wish.reach[item.name] = item.value
         return
     _check_value(tool, item)
-    if not item.value.startswith("<"):
-        raise BriefError(
-            f'{tool.name}: "{item.value}" is not a valid address\n'
-            "Should be of the form <ip.address.here:port>\n"
-            "For example: <123.456.789.123:6789>"
-        )
-    wish.reach["address"] = item.value
+    wish.reach["address"] = check_address(tool.name, item.value)
 
 
 def check_wish(wish: Wish) -> None:

@@ -21,7 +21,7 @@ from kettle.runtime.storage.texts import read_stream, read_text
 from kettle.structs import Struct, field
 from kettle.submit.build import JobPlan, Submission, SubmitOptions, read_submission
 from kettle.submit.reader import QUEUE
-from kettle.tools.options import BriefError, Option, match_option, with_debugging
+from kettle.tools.options import BriefError, Option, check_address, match_option, with_debugging
 from kettle.tools.programs import Streams
 from kettle.tools.submitting.sending import (
     Manner,
@@ -100,13 +100,7 @@ ERROR: No submit filename was provided, and '{0}'
   was given as the output filename for -dump or -dry-run. Was this intended?
   To to avoid confusing the output file with the submit file when using these
   commands, an explicit submit filename argument must be given. You can use -
-  as the submit filename argument to read from stdin.
-"""
-NO_ADDRESS = """\
-condor_submit: "{0}" is not a valid address
-Should be of the form <ip:port>
-For example: <123.456.789.123:6789>
-"""
+  as the submit filename argument to read from stdin."""
 
 
 class Request(Struct):
@@ -198,6 +192,8 @@ def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> i
     """Run the tool; 0, or 1 if nothing or not everything was queued."""
     try:
         request = parse_arguments(argv[1:])
+        if not request.switches & {"help", "version"}:
+            check_request(request)
     except UsageError as error:
         streams.stderr.write(f"{error.message}\n")
         return 1
@@ -208,10 +204,6 @@ def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> i
         from kettle.tools.configuration.condor_version import main as show_version
 
         return show_version(["condor_version"], environment, streams)
-    wrong = find_conflict(request)
-    if wrong:
-        streams.stderr.write(wrong)
-        return 1
     from kettle.tools.reach import Reach
 
     named = request.values.get("name", request.values.get("remote", ""))
@@ -230,14 +222,12 @@ def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> i
     return submit(request, reach, environment, streams)
 
 
-def find_conflict(request: Request) -> str:
-    """Return what is said of a command line that cannot be meant, empty if it can."""
+def check_request(request: Request) -> None:
+    """Raise UsageError for a command line that cannot be meant."""
     if request.dry_file and not request.file and "interactive" not in request.switches:
-        return NO_FILE.format(request.dry_file)
-    address = request.values.get("address", "")
-    if address and not address.startswith("<"):
-        return NO_ADDRESS.format(address)
-    return ""
+        raise UsageError(NO_FILE.format(request.dry_file))
+    if address := request.values.get("address"):
+        check_address("condor_submit", address, form="ip:port")
 
 
 def submit(request: Request, reach: Reach, environment: Mapping[str, str], streams: Streams) -> int:

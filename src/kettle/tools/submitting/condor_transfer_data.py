@@ -23,6 +23,7 @@ from kettle.tools.options import (
     MissingValueError,
     Option,
     UnknownOptionError,
+    check_address,
     read_options,
     run_tool,
 )
@@ -163,13 +164,7 @@ def read_wish(words: Sequence[str]) -> Wish:
             case "name" | "pool":
                 wish.reach[given.name] = given.value
             case "addr":
-                if not given.value.startswith("<"):
-                    raise BriefError(
-                        f'condor_transfer_data: "{given.value}" is not a valid address\n'
-                        "Should be of the form <ip.address.here:port>\n"
-                        "For example: <123.456.789.123:6789>"
-                    )
-                wish.reach["address"] = given.value
+                wish.reach["address"] = check_address("condor_transfer_data", given.value)
             case "constraint":
                 try:
                     parse_expression(given.value)
