@@ -9,7 +9,6 @@ modules': `services/shadow.py` lives the run, `services/calls.py` answers the st
 from __future__ import annotations
 
 import asyncio
-import secrets
 from abc import abstractmethod
 from typing import TYPE_CHECKING
 
@@ -17,17 +16,16 @@ from kettle.attributes.job import STARTER_ADDRESS
 from kettle.classad import ClassAd
 from kettle.policy.lease import lease_of_run
 from kettle.records.event_kinds import JobHeldEvent
-from kettle.runtime.storage.access_limits import AccessLimits
 from kettle.shadow.activation import Activation
 from kettle.shadow.endings import Ending, ExitReport, Request, Wish, is_start_counted
 from kettle.shadow.leaving import REMOVALS
 from kettle.shadow.services.claim import ClaimLink
 from kettle.shadow.services.files import RemoteFiles
 from kettle.shadow.services.parts import Host
-from kettle.shadow.services.record import RECORDED_SHARE, JobRecord
+from kettle.shadow.services.record import RECORDED_SHARE
+from kettle.shadow.services.transfer_record import TransferRecord
 from kettle.shadow.shadow_machine import Event, begin
-from kettle.transfer.plan import spool_directory
-from kettle.wire.security.claim_id import ClaimId, mint_session_id
+from kettle.wire.security.claim_id import ClaimId
 
 if TYPE_CHECKING:
     from kettle.records.event_base import Event as LogEvent
@@ -41,43 +39,31 @@ RECORDED_SECONDS = 60.0
 LOOKED_FOR_SECONDS = 300.0
 
 
-class Run(JobRecord):
+class Run(TransferRecord):
     """The state of one run; the shadow that lives it says what happens."""
 
     __slots__ = (
         "activation",
-        "arriving",
         "claim",
         "claim_accepted",
         "end_told",
         "files",
         "goes_on",
         "hold_told",
-        "input_transfer",
-        "keeping",
         "left_told",
         "link",
-        "max_input_bytes",
-        "max_output_bytes",
         "program_ended",
         "reason",
-        "received_bytes",
         "refusal",
         "report",
         "request",
         "reusable",
-        "sent_bytes",
         "skipped",
-        "spent_seconds",
         "startd_address",
         "starter_address",
         "state",
         "stream",
         "told",
-        "transfer_failure",
-        "transfer_key",
-        "transfer_session",
-        "transfers",
         "wake",
     )
 
@@ -96,20 +82,8 @@ class Run(JobRecord):
             self.last_contact -= self._silent_seconds()
         self.stream: Stream | None = None
         self.starter_address = self.job.string(STARTER_ADDRESS) or ""
-        self.transfer_key = f"{host.next_number()}#{secrets.token_hex(12)}"
-        self.transfer_session: ClaimId | None = None
         # Whether the claim's own session may be used for file transfer too.
         self.claim_accepted = False
-        # Set when our side of the input transfer is over; None until one begins.
-        self.input_transfer: asyncio.Event | None = None
-        # Why the last file transfer failed; None if it worked.
-        self.transfer_failure: Request | None = None
-        # Those under way; what becomes of the job may end them.
-        self.transfers: set[asyncio.Task[None]] = set()
-        # The one that brings files now: there is a single one, the newest.
-        self.arriving: asyncio.Task[None] | None = None
-        # What arrived whole and is being put on disk; the run's end waits for it.
-        self.keeping: set[asyncio.Task[None]] = set()
         self.request: Request | None = None
         self.report: ExitReport | None = None
         self.activation = Activation()
@@ -123,12 +97,6 @@ class Run(JobRecord):
         # How this run ended, if an earlier shadow of it wrote its last events already.
         self.told: Ending | None = None
         self.files: RemoteFiles | None = None
-        self.max_input_bytes = -1
-        self.max_output_bytes = -1
-        self.sent_bytes = 0
-        # What transfers took, as the schedd's ad counts it; what broke off is not known.
-        self.spent_seconds: dict[str, float] = {}
-        self.received_bytes = 0
         self.wake = asyncio.Event()
         self.reason = ""
         # The startd's VacateReasonCode, where it refused the job.
@@ -201,11 +169,6 @@ class Run(JobRecord):
         if self.request is None or self.request.wish is not Wish.FORGET:
             super().write_event(event)
 
-    def break_off_transfers(self) -> None:
-        """End the transfers that are under way, with their connections."""
-        for transfer in self.transfers:
-            transfer.cancel()
-
     def ad_for_the_starter(self) -> ClassAd:
         """Return the job's ad with what a starter has to know beside."""
         ad = self.job.copy()
@@ -222,25 +185,9 @@ class Run(JobRecord):
             ad["JobLeaseDuration"] = lease
         return ad
 
-    def access_limits(self) -> AccessLimits | None:
-        """Return where the job's files may be; None for anywhere."""
-        host = self.host
-        own = spool_directory(host.spool, self.cluster, self.proc) if host.spool else ""
-        return AccessLimits.of(host.limited_to, self.rights.fence, own)
-
     def accept_claim_session(self) -> None:
         """Let a starter that asked for no session of its own move files with its claim's."""
         needed = self.job.string("ShouldTransferFiles") != "NO" and self.transfer_session is None
         if needed and not self.claim_accepted and self.claim.has_session:
             self.claim_accepted = True
             self.host.add_transfer_session(self.claim)
-
-    def offer_transfer_session(self) -> ClaimId:
-        """Return the session for this job's file transfers, made on first use."""
-        if self.transfer_session is None:
-            session = mint_session_id(
-                f"filetransfer.{secrets.token_hex(8)}", secrets.token_bytes(32)
-            )
-            self.transfer_session = session
-            self.host.add_transfer_session(session)
-        return self.transfer_session

@@ -93,45 +93,14 @@ async def take_output(shadow: Run, stream: Stream) -> None:
     The final output goes where the user wants it. What comes before (a checkpoint, or the files of
     an evicted job) waits in the spool for the next run.
     """
-    spooled = shadow.job.integer("StageInStart") is not None
-    directory = shadow.job.string("Iwd") or "/"
-    place = _Place(plan_landing(shadow.job, directory, spooled=spooled))
-    store = IntermediateStore(shadow)
-
     turn = Turn(shadow, "Output")
-    files = AsideFiles(
-        shadow.host.aside,
-        shadow.host.mounts.is_far,
-        # A directory that was moved away meanwhile comes back, as in the reference: what a job has
-        # computed is worth more than its absence.
-        posixpath.normpath(directory),
-        shadow.access_limits(),
-        # Compat: the reference fills the disk; ours keeps room for the queue log, and for whoever
-        # else writes there (tests/pool/test_reserve.py).
-        shadow.host.reserve,
-        makes_below=shadow.host.runtime.config[TransferKnobs.ALLOW_TRANSFER_REMAP_TO_MKDIR],
-    )
-    refused = False
-
-    async def begun(final: bool, size: int) -> Failure | None:
-        nonlocal refused
-        turn.size = size
-        if shadow.keeping:
-            # What came before is told as over first, and is on disk.
-            await asyncio.wait(shadow.keeping)
-        if not final:
-            place.landing = Landing(await store.begin(), {})
-        elif shadow.state.phase is Phase.RUNNING:
-            shadow.update(texts({"JobStatus": int(JobStatus.TRANSFERRING_OUTPUT)}))
-        objection = await _object_to(size, only_folder(shadow.job, place.landing), files)
-        refused = objection is not None
-        return objection
-
+    arrival = _Arrival(shadow, turn)
+    store = arrival.store
     dialog = download(
-        place.path_for,
-        files,
+        arrival.path_for,
+        arrival.files,
         _terms(shadow, stream, turn, "Output", shadow.max_output_bytes),
-        begun=begun,
+        begun=arrival.begun,
     )
     try:
         async with _alone(shadow):
@@ -141,7 +110,7 @@ async def take_output(shadow: Run, stream: Stream) -> None:
         _note_spent(shadow, "FileWrite", "NetRead", outcome.spent)
         # Before anything is waited for: the next transfer may begin.
         shadow.received_bytes += outcome.bytes
-        if refused and outcome.failure is not None:
+        if arrival.refused and outcome.failure is not None:
             failure = outcome.failure
             _fail(shadow, "Output", failure.reason, here_failed=True, subcode=failure.subcode)
         elif not _is_failure_report(shadow):
@@ -211,15 +180,49 @@ async def _object_to(size: int, folder: str | None, files: AsideFiles) -> Failur
     return None
 
 
-class _Place:
-    """Where files land; decided when the transfer says what it is."""
+class _Arrival:
+    """Output that comes: where it lands is decided when the transfer says what it is."""
 
-    def __init__(self, landing: Landing) -> None:
-        self.landing = landing
+    def __init__(self, shadow: Run, turn: Turn) -> None:
+        self._shadow = shadow
+        self._turn = turn
+        spooled = shadow.job.integer("StageInStart") is not None
+        directory = shadow.job.string("Iwd") or "/"
+        self._landing = plan_landing(shadow.job, directory, spooled=spooled)
+        self.store = IntermediateStore(shadow)
+        self.files = AsideFiles(
+            shadow.host.aside,
+            shadow.host.mounts.is_far,
+            # A directory that was moved away meanwhile comes back, as in the reference: what a job
+            # has computed is worth more than its absence.
+            posixpath.normpath(directory),
+            shadow.access_limits(),
+            # Compat: the reference fills the disk; ours keeps room for the queue log, and for
+            # whoever else writes there (tests/pool/test_reserve.py).
+            shadow.host.reserve,
+            makes_below=shadow.host.runtime.config[TransferKnobs.ALLOW_TRANSFER_REMAP_TO_MKDIR],
+        )
+        # Whether we were the ones who would not have it.
+        self.refused = False
 
     def path_for(self, name: str) -> str:
         """Return the path of a received file."""
-        return self.landing.path_for(name)
+        return self._landing.path_for(name)
+
+    async def begun(self, final: bool, size: int) -> Failure | None:
+        """Say why what is about to come cannot be had, None if it may come."""
+        shadow = self._shadow
+        self._turn.size = size
+        if shadow.keeping:
+            # What came before is told as over first, and is on disk.
+            await asyncio.wait(shadow.keeping)
+        if not final:
+            self._landing = Landing(await self.store.begin(), {})
+        elif shadow.state.phase is Phase.RUNNING:
+            shadow.update(texts({"JobStatus": int(JobStatus.TRANSFERRING_OUTPUT)}))
+        objection = await _object_to(size, only_folder(shadow.job, self._landing), self.files)
+        self.refused = objection is not None
+        return objection
 
 
 def _is_failure_report(shadow: Run) -> bool:
