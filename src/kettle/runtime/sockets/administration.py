@@ -32,7 +32,6 @@ class RemoteAdministration:
         self._runtime = runtime
         self._text = ""
         self._renew_at = float("-inf")
-        self._count = 0
 
     def capability(self) -> str:
         """Return the key to be told now, empty if this daemon gives none."""
@@ -47,12 +46,12 @@ class RemoteAdministration:
 
     def _mint(self) -> str:
         runtime = self._runtime
-        self._count += 1
         reach = set(implied_levels(Level.ADMINISTRATOR))
         commands = ".".join(str(one) for one in runtime.network.commands_at(reach))
         address, birthday = runtime.network.address, int(runtime.identity.started_at)
         key = mint_session_id(
-            f"admin_{address}#{birthday}#{self._count}",
+            # A number that nobody guesses: who knows the id alone is believed by some daemons.
+            f"admin_{address}#{birthday}#{secrets.randbits(62)}",
             secrets.token_bytes(32),
             f'{CLAIM_INFO[:-1]}ValidCommands="{commands}";]',
         )

@@ -21,12 +21,13 @@ from kettle.named_tuples import NamedTuple
 from kettle.structs import Struct, field
 from kettle.wire.codec import Writer
 from kettle.wire.commands import Command, command_name
-from kettle.wire.dialog import Dialog, Receive, Send, StartEncryption
+from kettle.wire.dialog import Dialog, Receive, Send, StartEncryption, Words
 from kettle.wire.security.authenticate import IMPLEMENTED, authenticate_client, receive_key
 from kettle.wire.security.keys import DATAGRAM_CIPHER, KeyPair, make_key_pair
 from kettle.wire.security.methods.context import ClientContext, ClientCredentials
 from kettle.wire.security.negotiation import Policy, Wish, canonical_method, display_method
 from kettle.wire.security.policy_ad import PolicyAd
+from kettle.wire.security.proof import PROOF, SILENT
 from kettle.wire.security.session import LONGEST_WORD, UNAUTHENTICATED, Session
 from kettle.wire.sinful import Sinful
 
@@ -275,6 +276,7 @@ def _resume(
             "Nonce": nonce,
             "RemoteVersion": setup.version,
             "ResumeResponse": True,
+            PROOF: True if session.key is not None and command in SILENT else None,
             "ServerCommandSock": setup.own_address or None,
             "Sid": session.id,
             "UseSession": "YES",
@@ -291,6 +293,8 @@ def _resume(
         raise AuthorizationDenied(f"{address} refused session {session.id} ({code or 'no code'})")
     if session.key is not None:
         yield StartEncryption(session.key)
+        if answer.flag(PROOF):
+            yield Send(Words(0))
     session.renew(now)
 
 

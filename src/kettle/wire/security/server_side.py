@@ -27,6 +27,7 @@ from kettle.wire.security.mapfile import MapFile
 from kettle.wire.security.methods.context import ServerContext, ServerCredentials, ServerProof
 from kettle.wire.security.negotiation import NO_METHOD, Agreement, Policy, Wish, agree
 from kettle.wire.security.policy_ad import PolicyAd
+from kettle.wire.security.proof import PROOF, SILENT, knows_enough
 from kettle.wire.security.session import (
     LONGEST_WORD,
     SERVER_SLOP_SECONDS,
@@ -452,15 +453,17 @@ def _shared(commands: tuple[int, ...]) -> frozenset[int]:
 def _resume(request: _Request) -> Dialog[Accepted]:
     """Answer the resumption of a session."""
     setup, ad = request.setup, request.ad
-    session = setup.sessions.look_up(ad.text("Sid"), request.now)
-    if session is not None and not _may_resume(request, session):
-        session = None
     answered = ad.flag("ResumeResponse")
+    can_prove = answered and ad.flag(PROOF)
+    session = setup.sessions.look_up(ad.text("Sid"), request.now)
+    if session is not None and not _may_resume(request, session, can_prove=can_prove):
+        session = None
     if session is None:
         if answered:
             yield Send(PolicyAd({"ReturnCode": "SID_NOT_FOUND"}))
         raise AuthenticationFailed(f"{request.peer_address} resumed a session unknown here")
     nonce = base64.b64encode(setup.random_bytes(NONCE_SIZE)).decode("ascii")
+    wants_proof = can_prove and session.key is not None and request.command in SILENT
     if answered:
         yield Send(
             PolicyAd(
@@ -468,6 +471,7 @@ def _resume(request: _Request) -> Dialog[Accepted]:
                     "ReturnCode": "AUTHORIZED",
                     "RemoteVersion": setup.version,
                     "Nonce": nonce,
+                    PROOF: True if wants_proof else None,
                 }
             )
         )
@@ -479,21 +483,24 @@ def _resume(request: _Request) -> Dialog[Accepted]:
             f"{session.user} from {request.peer_address} may not "
             f"{command_name(request.command)} in its session"
         )
+    if wants_proof:
+        # What is not sealed with the session's key ends the connection here.
+        yield Receive()
     # Who is refused has only named it.
     setup.sessions.use(session, request.now)
     accepted = yield from _accept(request, session, level)
     return accepted._replace(resumed=True)
 
 
-def _may_resume(request: _Request, session: Session) -> bool:
-    """Tell whether a session that has no key is good for who names it, and for the command.
+def _may_resume(request: _Request, session: Session, *, can_prove: bool) -> bool:
+    """Tell whether a session is good for who names it, and for the command.
 
     Compat: the reference resumes a session without a key for whoever names it, and its names can be
     guessed; here they cannot, and it is resumed from where it was made, for what need not be
     encrypted (test_a_session_without_a_key_is_its_makers_alone).
     """
     if session.key is not None:
-        return True
+        return knows_enough(request.command, session.user, can_prove=can_prove)
     policy = request.setup.policy_for(request.registered)
     if Wish.REQUIRED in (policy.encryption, policy.integrity):
         return False
