@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from kettle.errors import StorageError
+from kettle.steps import take_all
 
 NEW_AD = 101
 DESTROY_AD = 102
@@ -302,13 +303,7 @@ class _Replayer:
 
     def run(self, pieces: Iterable[bytes]) -> Replay:
         """Apply every line that counts."""
-        steps = self.steps(pieces)
-        while True:
-            try:
-                next(steps)
-            except StopIteration as end:
-                outcome: Replay = end.value
-                return outcome
+        return take_all(self.steps(pieces))
 
     def steps(self, pieces: Iterable[bytes]) -> Generator[None, None, Replay]:
         """Apply every line that counts, a piece at each step."""

@@ -10,18 +10,23 @@ Source: wire notes, Names and lists.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from kettle.classad import ClassAd
 from kettle.errors import RefusedError
-from kettle.octets import to_text
+from kettle.octets import to_bytes, to_text
 from kettle.patterns import late_pattern
+from kettle.steps import take_all
 from kettle.transfer.items import Item, SendFile, SendUrl
 from kettle.transfer.plan import check_name
 
-# Limit: a manifest longer than this is none.
-MAX_MANIFEST = 64 * 1024 * 1024
+# Limit: a manifest longer than this is none, and none is made: of some 200,000 files.
+MAX_MANIFEST = 16 * 1024 * 1024
+# Limit: a line that is longer names nothing that can be opened.
+_MAX_LINE = 64 + 2 + 4096 + 1
+# Lines that are read at a step: they take about a millisecond.
+_LINES_AT_ONCE = 250
 MANIFEST, FAILURE = "MANIFEST", "FAILURE"
 MANIFEST_STEM = f"_condor_checkpoint_{MANIFEST}"
 # What the name of a folder ends with that holds what a run of a spooled job left.
@@ -30,7 +35,6 @@ LEFT = ".left"
 JOB_AD = ".job.ad"
 # What `manifest_name` makes, and nothing else: it is by this name that a manifest is opened.
 _NAME = late_pattern(r"_condor_checkpoint_MANIFEST\.([0-9]{4}|[1-9][0-9]{4,8})")
-_LINE = late_pattern(r"([0-9a-f]{64}) \*(.+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,30 +103,52 @@ def places_of(destination: str, global_id: str) -> str:
     return f"{destination.rstrip('/')}/{global_id.replace('#', '_')}"
 
 
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
+def render_manifest(number: int, entries: Sequence[Entry]) -> str:
+    """Return the text of a manifest.
 
-
-def render_manifest(number: int, entries: Iterable[Entry]) -> str:
-    """Return the text of a manifest."""
-    body = "".join(f"{entry.digest} *{entry.name}\n" for entry in entries)
-    own = _digest(body)
-    return f"{body}{own} *{manifest_name(number)}\n"
-
-
-def parse_manifest(text: str) -> list[Entry]:
-    """Return a manifest's files; RefusedError if it is damaged or names what it must not."""
-    lines = text.splitlines(keepends=True)
-    matches = [_LINE.fullmatch(line.rstrip("\n")) for line in lines]
-    if not lines or None in matches or not text.endswith("\n"):
-        raise RefusedError("the manifest of a checkpoint is no manifest")
-    entries = [Entry(match[1], match[2]) for match in matches if match is not None]
-    body = "".join(lines[:-1])
-    if entries.pop().digest != _digest(body):
-        raise RefusedError("the manifest of a checkpoint is damaged")
+    RefusedError for what could not be read again: a name with a line end, and far too many files.
+    """
     for entry in entries:
-        check_name(entry.name, code=13)
-    return entries
+        if "\n" in entry.name:
+            raise RefusedError(f"the file name {entry.name!r} has a line end")
+    body = "".join(f"{entry.digest} *{entry.name}\n" for entry in entries)
+    data = to_bytes(body)
+    text = f"{body}{hashlib.sha256(data).hexdigest()} *{manifest_name(number)}\n"
+    if len(data) + len(text) - len(body) > MAX_MANIFEST:
+        raise RefusedError(f"the list of {len(entries)} files is longer than {MAX_MANIFEST} bytes")
+    return text
+
+
+def parse_manifest(data: bytes) -> list[Entry]:
+    """Return a manifest's files; RefusedError if it is damaged or names what it must not."""
+    return take_all(parse_by_steps(data))
+
+
+def parse_by_steps(data: bytes) -> Generator[None, None, list[Entry]]:
+    """Do what `parse_manifest` does some lines at a step; the first that is none ends it.
+
+    A manifest may be any file of a user's: nothing is kept but what it names.
+    """
+    entries: list[Entry] = []
+    digest = hashlib.sha256()
+    start = 0
+    while start < len(data) <= MAX_MANIFEST:
+        end = data.find(b"\n", start, start + _MAX_LINE)
+        line = data[start : end + 1]
+        own, star, name = line[:64], line[64:66], line[66:-1]
+        if star != b" *" or not name or own.strip(b"0123456789abcdef"):
+            break
+        start = end + 1
+        if start == len(data):
+            if to_text(own) != digest.hexdigest():
+                raise RefusedError("the manifest of a checkpoint is damaged")
+            return entries
+        digest.update(line)
+        entries.append(Entry(to_text(own), to_text(name)))
+        check_name(entries[-1].name, code=13)
+        if len(entries) % _LINES_AT_ONCE == 0:
+            yield
+    raise RefusedError("the manifest of a checkpoint is no manifest")
 
 
 def split_manifest(data: bytes) -> tuple[list[bytes], bytes]:
@@ -154,10 +180,13 @@ def describes_itself(name: str, data: bytes) -> bool:
     return bool(last) and name.endswith(file_of(own)) and checksum_of(own) == digest
 
 
-def plan_restore(place: str, manifest: str, number: int, entries: Sequence[Entry]) -> list[Item]:
-    """Return what is sent to restore a checkpoint: its manifest's file, and a URL for each file.
+def plan_restore(
+    place: str, manifest: str, number: int, entries: Iterable[Entry]
+) -> Iterator[Item]:
+    """Yield what is sent to restore a checkpoint: its manifest's file, and a URL for each file.
 
     The manifest lies in the sandbox under its own name until what was fetched is compared with it.
     """
-    urls = (SendUrl(f"{place}/{entry.name}", entry.name) for entry in entries)
-    return [SendFile(manifest, manifest_name(number)), *urls]
+    yield SendFile(manifest, manifest_name(number))
+    for entry in entries:
+        yield SendUrl(f"{place}/{entry.name}", entry.name)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import errno
 import os
+import stat
 
 _PIECE = 64 * 1024
 AT_EASE = os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY
@@ -31,6 +32,25 @@ def read_small(path: str) -> bytes:
             pieces.append(piece)
             piece = os.read(descriptor, _PIECE)
         return b"".join(pieces)
+    finally:
+        os.close(descriptor)
+
+
+def read_regular(descriptor: int, most: int) -> bytes:
+    """Return what is in a file that a user may have made, and close it.
+
+    OSError for what is no regular file (EINVAL), and for one of more than `most` bytes (EFBIG):
+    nothing is read of it.
+    """
+    try:
+        facts = os.fstat(descriptor)
+        if not stat.S_ISREG(facts.st_mode):
+            raise OSError(errno.EINVAL, "it is no regular file")
+        if facts.st_size > most:
+            raise OSError(errno.EFBIG, os.strerror(errno.EFBIG))
+        # One that grows meanwhile is read no further.
+        with open(descriptor, "rb", closefd=False) as file:
+            return file.read(facts.st_size)
     finally:
         os.close(descriptor)
 

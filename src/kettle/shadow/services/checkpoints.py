@@ -12,24 +12,24 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-from collections.abc import Generator, Iterator, Sequence
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from kettle.config.knobs.transfer import TransferKnobs
 from kettle.errors import RefusedError
-from kettle.octets import AS_IS
 from kettle.runtime import tasks
 from kettle.runtime.storage import checkpoint_cleanup, folder_swap
 from kettle.runtime.storage.files import NO_LINKS
 from kettle.runtime.storage.removal import remove_as_root
+from kettle.runtime.storage.small_files import AT_EASE, read_regular
+from kettle.steps import take_all
 from kettle.transfer.checkpoints import (
     MAX_MANIFEST,
     failure_name,
     left_directory,
     manifest_name,
     newest,
-    number_of,
-    parse_manifest,
+    parse_by_steps,
     place_of,
     plan_restore,
 )
@@ -41,8 +41,8 @@ if TYPE_CHECKING:
     from kettle.runtime.process.privileges import Privileges
     from kettle.shadow.services.run import Run
 
-T = TypeVar("T")
-
+# Limit: manifests that are read before a job begins anew.
+_TRIED = 3
 # Files that are taken over before the others have their turn.
 _LINKS_AT_ONCE = 64
 
@@ -67,24 +67,26 @@ class IntermediateStore:
         folder_swap.settle(self._runtime.privileges, self._path)
         return self._path if os.path.isdir(self._path) else ""
 
-    def restored(self) -> list[Item]:
-        """Return what brings back a checkpoint that lies at a URL: the newest whole one."""
+    def restored(self) -> Generator[None, None, Iterable[Item]]:
+        """Return what brings back a checkpoint that lies at a URL: the newest whole one.
+
+        A manifest may be any file that a user made, also none that has an end: it is read by steps.
+        """
         destination = self._job.string("CheckpointDestination")
         folder = self.existing()
         if not destination or not folder:
-            return []
-        numbers = (number_of(name) for name in os.listdir(folder))
-        for number in sorted((one for one in numbers if one is not None), reverse=True):
+            return ()
+        for number in sorted(newest(os.listdir(folder), _TRIED), reverse=True):
             path = os.path.join(folder, manifest_name(number))
             try:
-                with open(path, encoding="utf-8", errors=AS_IS) as file:
-                    entries = parse_manifest(file.read(MAX_MANIFEST))
-            except (OSError, ValueError, RefusedError):
+                opened = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | AT_EASE)
+                entries = yield from parse_by_steps(read_regular(opened, MAX_MANIFEST))
+            except (OSError, RefusedError):
                 # An older one may be whole.
                 continue
             place = place_of(destination, self._job.string("GlobalJobId") or "", number)
             return plan_restore(place, path, number, entries)
-        return []
+        return ()
 
     def discard(self, number: int) -> None:
         """Have a checkpoint that lies at a URL, and is damaged there, not used again."""
@@ -112,7 +114,7 @@ class IntermediateStore:
         moving = checkpoint_cleanup.set_aside(
             runtime.privileges, owner, spool, folder, self._job, keep
         )
-        found = checkpoint_cleanup.unwanted(self._job, _do_all(moving))
+        found = checkpoint_cleanup.unwanted(self._job, take_all(moving))
         if found is not None:
             command = checkpoint_cleanup.deletion_command([found])
             tasks.spawn(_delete(runtime, command), "deletion of checkpoints")
@@ -188,16 +190,6 @@ def _link(path: str, new: str) -> None:
         if os.path.lexists(new):
             raise FileExistsError(new) from error
         shutil.copy2(path, new, follow_symlinks=False)
-
-
-def _do_all(steps: Generator[None, None, T]) -> T:
-    """Take all steps at once, and return what they return."""
-    while True:
-        try:
-            next(steps)
-        except StopIteration as end:
-            result: T = end.value
-            return result
 
 
 async def _delete(runtime: Runtime, command: Sequence[str]) -> None:

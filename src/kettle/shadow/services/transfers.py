@@ -27,6 +27,7 @@ from kettle.shadow.job_updates import texts, transfer_stats
 from kettle.shadow.services.checkpoints import IntermediateStore
 from kettle.shadow.services.turns import Turn
 from kettle.shadow.shadow_machine import Phase
+from kettle.steps import take_all
 from kettle.transfer.go_ahead import Terms
 from kettle.transfer.outcome import DIRECTORY_BYTES, Failure, Outcome, Spent
 from kettle.transfer.plan import (
@@ -274,7 +275,7 @@ def plan_for(shadow: Run, job: ClassAd) -> Plan:
         return plan_input(job, LocalFiles())
     store = IntermediateStore(shadow)
     if job.string("CheckpointDestination"):
-        return plan_input(job, LocalFiles(), restored=store.restored())
+        return plan_input(job, LocalFiles(), restored=take_all(store.restored()))
     return plan_input(job, LocalFiles(), store.existing())
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import errno
-import hashlib
 import os
 from collections.abc import Coroutine, Sequence
 from contextlib import suppress
@@ -18,25 +17,15 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from kettle.attributes.codes import HoldReasonCode
 from kettle.classad import ClassAd
 from kettle.errors import KettleError, RefusedError, WireError
-from kettle.octets import AS_IS
-from kettle.runtime.storage.fences import Fence, open_inside, opened_folder
-from kettle.runtime.storage.small_files import AT_EASE
-from kettle.runtime.storage.transfer_files import open_to_read
+from kettle.runtime import tasks
+from kettle.runtime.storage.fences import opened_folder
 from kettle.starter import syscalls
 from kettle.starter.outcome import Vacate, told_code, told_reason
+from kettle.starter.services.checkpoint_lists import compare, render_list
 from kettle.starter.services.manifest import Manifest
 from kettle.starter.services.parts import Starter
 from kettle.starter.services.plugins import JobPlugins
-from kettle.transfer.checkpoints import (
-    MAX_MANIFEST,
-    Entry,
-    failure_name,
-    manifest_name,
-    number_of,
-    parse_manifest,
-    place_of,
-    render_manifest,
-)
+from kettle.transfer.checkpoints import failure_name, manifest_name, number_of, place_of
 from kettle.transfer.go_ahead import Terms
 from kettle.transfer.items import PutUrls, SendFile
 from kettle.transfer.outcome import Failure, Outcome
@@ -269,9 +258,10 @@ class SandboxTransfer:
         files = [item for item in plan.items if isinstance(item, SendFile)]
         place = place_of(destination, job.string("GlobalJobId") or "", number)
         try:
-            manifest = self._write_manifest(number, files)
-        except OSError as error:
-            text = f"the checkpoint cannot be read: {error}"
+            manifest = await self._write_manifest(number, files)
+        except (OSError, RefusedError) as error:
+            what = "read" if isinstance(error, OSError) else "listed"
+            text = f"the checkpoint cannot be {what}: {error}"
             raise TransferFailed(
                 text, HoldReasonCode.FailedToCheckpoint, try_again=False
             ) from error
@@ -293,14 +283,12 @@ class SandboxTransfer:
         put = PutUrls(tuple(report.name for report in reports), lambda: reports)
         await self._send(Plan((manifest,), 0), [put] if reports else [], final=False)
 
-    def _write_manifest(self, number: int, files: Sequence[SendFile]) -> SendFile:
+    async def _write_manifest(self, number: int, files: Sequence[SendFile]) -> SendFile:
         """Write the list of a checkpoint's files beside the sandbox."""
         starter = self._starter
-        fence = starter.keeper.fence
-        with starter.world.privileges.as_account(starter.keeper.account):
-            entries = [Entry(_digest(item.path, fence), item.name) for item in files]
         path = os.path.join(starter.sandbox.htcondor, manifest_name(number))
-        starter.keeper.write(path, render_manifest(number, entries), 0o644)
+        text = await tasks.in_turns(render_list(starter, number, files))
+        starter.keeper.write(path, text, 0o644)
         return SendFile(path, manifest_name(number))
 
     async def check_restored(self) -> None:
@@ -312,24 +300,21 @@ class SandboxTransfer:
         if not starter.job.string("CheckpointDestination"):
             return
         folder = starter.sandbox.scratch
-        with starter.world.privileges.as_account(starter.keeper.account):
+        as_job = partial(starter.world.privileges.as_account, starter.keeper.account)
+        with as_job():
             names = starter.keeper.files.names(folder)
-            found = [name for name in names if number_of(name) is not None]
-            if not found:
-                return
-            if len(found) > 1:
-                raise NotRestored("Found more than one MANIFEST file, aborting.")
-            path = os.path.join(folder, found[0])
-            trouble: NotRestored | None = None
-            size = 0
-            try:
-                size = os.stat(path).st_size
-                _compare(folder, path, starter.keeper.fence)
-                with opened_folder(folder, starter.keeper.fence) as place:
-                    os.unlink(found[0], dir_fd=place)
-            except (RefusedError, OSError) as error:
-                trouble = NotRestored(f"{error}, aborting.")
-        if trouble is None:
+        found = [name for name in names if number_of(name) is not None]
+        if not found:
+            return
+        if len(found) > 1:
+            raise NotRestored("Found more than one MANIFEST file, aborting.")
+        try:
+            size = await tasks.in_turns(compare(starter, folder, found[0]))
+            with as_job(), opened_folder(folder, starter.keeper.fence) as place:
+                os.unlink(found[0], dir_fd=place)
+        except (RefusedError, OSError) as error:
+            trouble = NotRestored(f"{error}, aborting.")
+        else:
             record = received_record(found[0], size, starter.world.clock.now())
             JobPlugins(starter).note([record])
             return
@@ -394,33 +379,6 @@ class SandboxTransfer:
                 told_code(outcome) or code,
                 failure.subcode,
                 try_again=failure.try_again,
-            )
-
-
-def _digest(path: str, fence: Fence | None) -> str:
-    """Return the SHA-256 of a file's content, in hexadecimal; no link is followed."""
-    flags = os.O_RDONLY | os.O_NOFOLLOW | AT_EASE
-    with open(open_inside(fence, path, flags), "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _compare(folder: str, manifest: str, fence: Fence | None) -> None:
-    """Raise RefusedError if a manifest is none, or a file is not what it says."""
-    try:
-        with open(open_to_read(manifest, fence), encoding="utf-8", errors=AS_IS) as file:
-            entries = parse_manifest(file.read(MAX_MANIFEST))
-    except (RefusedError, ValueError):
-        raise RefusedError("Invalid MANIFEST file") from None
-    for entry in entries:
-        try:
-            digest = _digest(os.path.join(folder, entry.name), fence)
-        except OSError:
-            text = f"Failed to open checkpoint file ('{entry.name}') to compute checksum."
-            raise RefusedError(text) from None
-        if digest != entry.digest:
-            raise RefusedError(
-                f"Checkpoint file '{entry.name}' did not have expected checksum "
-                f"({digest} vs {entry.digest})."
             )
 
 

@@ -123,7 +123,7 @@ def request_rows() -> Iterator[Decoder]:
     )
     yield Decoder(
         "manifests",
-        lambda data: parse_manifest(_text(data)),
+        parse_manifest,
         (render_manifest(1, [Entry("0" * 64, "a"), Entry("1" * 64, "d/b")]).encode(),),
     )
     yield Decoder("collector-log", decode_ads, (_LOG,))

@@ -21,6 +21,7 @@ from kettle.runtime.storage.files import Files
 from kettle.schedd.queue.job_ids import JobId
 from kettle.schedd.services.spool import SpoolFolder
 from kettle.shadow.services.checkpoints import IntermediateStore
+from kettle.steps import take_all
 from kettle.transfer.checkpoints import Entry, failure_name, manifest_name, render_manifest
 from kettle.transfer.items import SendFile, SendUrl
 
@@ -142,11 +143,46 @@ def test_the_newest_whole_checkpoint_is_restored(tmp_path: Path) -> None:
     receive(tmp_path, {manifest_name(2): good[:-3]})
     destination = "file:///ck"
     each = store(tmp_path, CheckpointDestination=destination)
-    manifest, url = each.restored()
+    manifest, url = take_all(each.restored())
     assert isinstance(manifest, SendFile)
     assert manifest.path.endswith(manifest_name(1))
     assert url == SendUrl("file:///ck/ap_1.0_7/0001/state", "state")
-    assert store(tmp_path).restored() == []
+    assert list(take_all(store(tmp_path).restored())) == []
+
+
+def restored(spool: Path) -> list[str]:
+    """What the next run is brought of a checkpoint at a URL."""
+    each = store(spool, CheckpointDestination="file:///ck")
+    return [item.name for item in take_all(each.restored())]
+
+
+@pytest.mark.parametrize("what", ["pipe", "link", "folder", "huge"])
+def test_what_is_no_file_of_ours_is_no_manifest_and_keeps_nobody_waiting(
+    tmp_path: Path, what: str
+) -> None:
+    receive(tmp_path, {manifest_name(0): render_manifest(0, [])})
+    folder = Path(store(tmp_path).existing())
+    strange = folder / manifest_name(1)
+    if what == "pipe":
+        os.mkfifo(strange)
+    elif what == "link":
+        strange.symlink_to("/dev/zero")
+    elif what == "folder":
+        strange.mkdir()
+    else:
+        strange.touch()
+        os.truncate(strange, 1 << 40)
+    before = os.listdir("/proc/self/fd")
+    assert restored(tmp_path) == [manifest_name(0)]
+    assert os.listdir("/proc/self/fd") == before
+
+
+def test_of_manifests_that_are_none_only_the_newest_are_looked_at(tmp_path: Path) -> None:
+    receive(tmp_path, {manifest_name(0): render_manifest(0, [])})
+    receive(tmp_path, {manifest_name(1): "", manifest_name(2): ""})
+    assert restored(tmp_path) == [manifest_name(0)]
+    receive(tmp_path, {manifest_name(3): ""})
+    assert restored(tmp_path) == []
 
 
 def aside(spool: Path) -> set[str]:

@@ -32,10 +32,13 @@ def test_the_list_of_a_checkpoint_that_failed_never_has_the_name_of_a_good_one(
     async def send(plan: Plan, *_: object, **__: object) -> None:
         sent.extend((item.path, item.name) for item in plan.items if isinstance(item, SendFile))
 
+    async def written(number: int, _files: object) -> SendFile:
+        return SendFile("/beside/list", manifest_name(number))
+
     job = ClassAd({"CheckpointDestination": "file:///ck", "GlobalJobId": "ap#1.0#7"})
     over: Any = SandboxTransfer(SimpleNamespace(job=job))  # type: ignore[arg-type]
     over._plan = lambda _attribute: Plan((SendFile("/scratch/state", "state"),), 0)
-    over._write_manifest = lambda number, _files: SendFile("/beside/list", manifest_name(number))
+    over._write_manifest = written
     over._send = send
     monkeypatch.setattr(transfer, "JobPlugins", lambda _: SimpleNamespace(put=put))
     if success:
