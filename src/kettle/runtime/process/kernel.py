@@ -29,7 +29,7 @@ _SYS_RENAMEAT2 = {"x86_64": 316, "aarch64": 276}.get(platform.machine(), 0)
 _SYS_KEYCTL = {"x86_64": 250, "aarch64": 219}.get(platform.machine(), 0)
 _KEYCTL_JOIN_SESSION_KEYRING = 1
 _AT_FDCWD = -100
-_RENAME_NOREPLACE = 1
+_RENAME_NOREPLACE, _RENAME_EXCHANGE = 1, 2
 _SYS_CLONE = {"x86_64": 56, "aarch64": 220}.get(platform.machine(), 0)
 
 # PyDLL keeps the interpreter lock during the call: a fork must not let another thread in between.
@@ -88,11 +88,24 @@ def rename_new(source: str, target: str) -> None:
     Raises OSError: EEXIST where something has it, EINVAL or ENOSYS where the file system, or the
     kernel, has no such call.
     """
+    _rename(source, target, _RENAME_NOREPLACE)
+
+
+def exchange_names(one: str, other: str) -> None:
+    """Give two files, or folders, each the other's name, in one step.
+
+    Raises OSError: ENOENT where one is not there, EINVAL or ENOSYS where the file system, or the
+    kernel, has no such call.
+    """
+    _rename(one, other, _RENAME_EXCHANGE)
+
+
+def _rename(source: str, target: str, flags: int) -> None:
     if not sys.platform.startswith("linux") or not _SYS_RENAMEAT2:
         raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
     result = _libc.syscall(
         ctypes.c_long(_SYS_RENAMEAT2), _AT_FDCWD, os.fsencode(source), _AT_FDCWD,
-        os.fsencode(target), _RENAME_NOREPLACE,
+        os.fsencode(target), flags,
     )  # fmt: skip
     if result != 0:
         number = ctypes.get_errno()

@@ -1,6 +1,7 @@
 """One folder takes another's place, with all that is in it, and is on disk when that is told.
 
-What arrives is gathered in `FOLDER.tmp`. While the names change what was there is `FOLDER.swap`,
+What arrives is gathered in `FOLDER.tmp`. The two exchange their names, and what was there is
+`FOLDER.swap` until the names are on disk. Where the file system cannot do that, FOLDER is missing
 for a moment: whoever died in it is mended by `settle`, at the start or before the next use. Folders
 are a user's in the daemons' spool. Syncing goes on beside the loop.
 """
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from kettle.errors import StorageError
 from kettle.runtime import tasks
+from kettle.runtime.process.kernel import exchange_names
 from kettle.runtime.storage.removal import remove_as_root
 from kettle.runtime.storage.trees import walk_tree
 
@@ -43,17 +45,27 @@ async def put_in_place(files: Files, privileges: Privileges, folder: str) -> Non
         await _sync_tree(files, privileges, arriving)
         await tasks.in_turns(remove_as_root(privileges, old))
         with privileges.as_root():
-            with contextlib.suppress(FileNotFoundError):
-                os.rename(folder, old)
             try:
-                os.rename(arriving, folder)
+                exchange_names(arriving, folder)
             except OSError:
-                settle(privileges, folder)
-                raise
+                _swap(privileges, folder)
+            else:
+                os.rename(arriving, old)
         await _sync_names(files, privileges, folder)
     except OSError as error:
         raise StorageError(f"cannot put {folder} in place: {error.strerror}") from error
     await tasks.in_turns(remove_as_root(privileges, old))
+
+
+def _swap(privileges: Privileges, folder: str) -> None:
+    """Change the names one after the other, also where there is no folder yet."""
+    with contextlib.suppress(FileNotFoundError):
+        os.rename(folder, folder + OLD)
+    try:
+        os.rename(folder + ARRIVING, folder)
+    except OSError:
+        settle(privileges, folder)
+        raise
 
 
 def settle(privileges: Privileges, folder: str) -> None:

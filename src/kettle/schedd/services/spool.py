@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from kettle.runtime.context import Runtime
     from kettle.schedd.queue.jobs import Job
 
+# While a job is in one of these states its shadow may be about to change a folder's name.
+_SWAPPING = frozenset({JobStatus.RUNNING, JobStatus.TRANSFERRING_OUTPUT, JobStatus.SUSPENDED})
 # Names that are looked at before others have their turn.
 _AT_ONCE = 100
 # What the name of a folder that is being removed ends with, before a number.
@@ -71,7 +73,8 @@ class SpoolFolder:
         own, left = self.job_folder(job.id), self.left_folder(job)
         if left == own or job.status == JobStatus.COMPLETED:
             return [own]
-        folder_swap.settle(self._runtime.privileges, left)
+        if job.status not in _SWAPPING:
+            folder_swap.settle(self._runtime.privileges, left)
         return [own, left] if os.path.isdir(left) else [own]
 
     def begin_items(self, cluster: int) -> GrowingFile:

@@ -129,11 +129,18 @@ class IntermediateStore:
         # What a host that died in the middle left.
         await self._remove_arriving()
         with self._runtime.privileges.as_root():
-            _make_folders(os.path.dirname(self._path), self._runtime.privileges)
-            os.mkdir(temporary, 0o700)
+            try:
+                self._make(temporary)
+            except FileNotFoundError:
+                # The schedd removes folders that are empty, as the one above may just have been.
+                self._make(temporary)
             if self._runtime.privileges.can_switch:
                 os.chown(temporary, owner.uid, owner.gid)
         return temporary
+
+    def _make(self, temporary: str) -> None:
+        _make_folders(os.path.dirname(self._path), self._runtime.privileges)
+        os.mkdir(temporary, 0o700)
 
     async def keep(self) -> None:
         """Put what came in place of the older files, which go when it is on disk.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import errno
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -92,6 +93,36 @@ def test_who_died_between_the_two_names_loses_nothing(folder: Path) -> None:
     put(Noting(folder))
     folder_swap.settle(PRIVILEGES, str(folder))
     assert (folder / "same").read_text() == "job.tmp"
+
+
+def test_the_folder_is_there_at_each_moment(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another process settles whenever it likes, as the schedd does for whoever fetches output."""
+    rename = os.rename
+
+    def settling(source: str, target: str) -> None:
+        rename(source, target)
+        assert folder.exists()
+        folder_swap.settle(PRIVILEGES, str(folder))
+
+    monkeypatch.setattr(os, "rename", settling)
+    put(Noting(folder))
+    assert (folder / "same").read_text() == "job.tmp"
+    assert sorted(os.listdir(folder.parent)) == ["job"]
+
+
+@pytest.mark.parametrize("is_there", [True, False])
+def test_a_file_system_that_exchanges_no_names_has_one_changed_after_the_other(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, is_there: bool
+) -> None:
+    def refuse(*_: str) -> None:
+        raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
+
+    if not is_there:
+        shutil.rmtree(folder)
+    monkeypatch.setattr(folder_swap, "exchange_names", refuse)
+    put(Noting(folder))
+    assert (folder / "same").read_text() == "job.tmp"
+    assert sorted(os.listdir(folder.parent)) == ["job"]
 
 
 def test_no_file_stays_open(folder: Path) -> None:

@@ -12,6 +12,8 @@ from typing import Any, cast
 
 import pytest
 
+from kettle.attributes.codes import JobStatus
+from kettle.classad import ClassAd
 from kettle.runtime import tasks
 from kettle.runtime.context import Runtime
 from kettle.runtime.storage.files import Files
@@ -90,6 +92,18 @@ def test_a_job_s_folder_that_a_crash_left_between_two_names_is_given_its_own_bac
     assert asyncio.run(spool.remove_orphans(lambda *_: True)) == []
     assert (folder / "input").read_text() == "x"
     assert not older.exists()
+
+
+@pytest.mark.parametrize("status", [JobStatus.IDLE, JobStatus.RUNNING])
+def test_a_name_is_not_given_back_under_the_hands_of_a_shadow_that_changes_it(
+    tmp_path: Path, status: JobStatus
+) -> None:
+    spool = make_spool(tmp_path)
+    job: Any = SimpleNamespace(id=JobId(7, 0), ad=ClassAd({"StageInStart": 1}), status=status)
+    own, left = spool.job_folder(job.id), spool.left_folder(job)
+    os.makedirs(f"{left}.swap")
+    assert spool.output_folders(job) == ([own, left] if status == JobStatus.IDLE else [own])
+    assert os.path.exists(left) == (status == JobStatus.IDLE)
 
 
 def test_with_a_job_goes_what_was_just_arriving_for_it(tmp_path: Path) -> None:

@@ -132,6 +132,24 @@ def test_what_a_spooled_job_left_lies_beside_its_input(tmp_path: Path) -> None:
     assert [path.read_text() for path in own.iterdir()] == ["the user's"]
 
 
+def test_a_folder_that_the_schedd_took_away_as_it_was_empty_is_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mkdir, calls = os.mkdir, 0
+
+    def racing(path: str, mode: int) -> None:
+        nonlocal calls
+        calls += 1
+        if path.endswith(".tmp") and calls == 3:
+            os.rmdir(os.path.dirname(path))
+        mkdir(path, mode)
+
+    monkeypatch.setattr(os, "mkdir", racing)
+    receive(tmp_path, {"one": "1"})
+    assert found(tmp_path) == {"one": "1"}
+    assert calls > 3
+
+
 def test_without_a_spool_there_is_no_place() -> None:
     with pytest.raises(OSError, match="SPOOL"):
         asyncio.run(store(None).begin())
