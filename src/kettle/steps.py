@@ -8,7 +8,7 @@ from typing import TypeVar
 T = TypeVar("T")
 
 
-def take_all(steps: Generator[None, None, T]) -> T:
+def take_all(steps: Generator[object, None, T]) -> T:
     """Take all steps, and return what they return."""
     while True:
         try:

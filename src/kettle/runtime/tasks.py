@@ -116,7 +116,7 @@ def do_with_each(do: Callable[[list[_T]], object], things: Iterable[_T], what: s
                 do([each])
 
 
-async def in_turns(steps: Iterator[None], at_a_time: int = 1) -> Any:
+async def in_turns(steps: Iterator[object], at_a_time: int = 1) -> Any:
     """Do long work, with the others' turns in between; return what it returns.
 
     A turn is so many steps, and no longer than TURN_SECONDS: what a step costs may be a stranger's

@@ -18,6 +18,7 @@ from fnmatch import fnmatchcase
 from kettle.classad import ClassAd
 from kettle.errors import RefusedError
 from kettle.patterns import late_pattern
+from kettle.steps import take_all
 from kettle.transfer.items import FileView, Item, Look, SendDirectory, SendFile, SendUrl
 from kettle.transfer.remaps import parse_remaps, remap
 
@@ -151,13 +152,8 @@ class _Builder:
         item = SendFile(path, name, self.encryption.wish(entry), is_directory_link=link)
         self.add(item, look.size if look and not link else 0)
 
-    def add_tree(self, path: str, name: str, entry: str) -> None:
-        """Add what is in the directory `path` under the prefix `name` ("" for none)."""
-        for _ in self.add_by_steps(path, name, entry):
-            pass
-
     def add_by_steps(self, path: str, name: str, entry: str, depth: int = 0) -> Iterator[None]:
-        """Do what `add_tree` does an entry at a time."""
+        """Add what is in the directory `path` under the prefix `name` ("" for none), one by one."""
         if depth > MAX_DEPTH:
             raise RefusedError(f"the directory {path} is nested too deeply", code=13)
         for child in self.view.names(path):
@@ -244,26 +240,50 @@ def spool_directory(spool: str, cluster: int, proc: int) -> str:
     return posixpath.join(spool, str(cluster % 10_000), str(proc % 10_000), name)
 
 
-def plan_input(
-    job: ClassAd, view: FileView, checkpoint: str = "", restored: Iterable[Item] = ()
-) -> Plan:
-    """Return what the access point sends before the job starts (R057).
+def plan_input(job: ClassAd, view: FileView) -> Plan:
+    """Return what the access point sends before the job's first start (R057)."""
+    return take_all(plan_input_by_steps(job, view))
+
+
+def plan_input_by_steps(
+    job: ClassAd,
+    view: FileView,
+    checkpoint: str = "",
+    restored: Generator[None, None, Iterable[Item]] | None = None,
+) -> Generator[bool, None, Plan]:
+    """Return what the access point sends before the job starts (R057), found a file at a time.
 
     Order: the job's own URL plug-ins, the entries of TransferInput, the standard input, the
     executable, and last what an earlier run left in the directory `checkpoint`, or at a URL
-    (`restored`), so that it replaces the original. Raises RefusedError with hold code 13 for names
-    that cannot be allowed.
+    (`restored`), so that it replaces the original. Each step, and the last one for certain, tells
+    whether anything was found yet. Raises RefusedError with hold code 13 for names that cannot be
+    allowed.
     """
     build = _Builder(view, _Encryption.of(job, "Input"))
+    for _ in _add_input(build, job, checkpoint, restored):
+        yield bool(build.items)
+    return Plan(tuple(build.items.values()), build.bytes())
+
+
+def _add_input(
+    build: _Builder,
+    job: ClassAd,
+    checkpoint: str,
+    restored: Generator[None, None, Iterable[Item]] | None,
+) -> Iterator[None]:
     base = job.string("Iwd") or "/"
     keep_path = job.boolean("PreserveRelativePaths") is True
-    for entry, is_listed in _input_entries(job):
-        build.add_entry(entry, base, keep_path=keep_path and is_listed)
+    # All at once: the ad may change while others have their turn.
+    for entry, is_listed in list(_input_entries(job)):
+        yield from build.entry_by_steps(entry, base, keep_path=keep_path and is_listed)
+        yield
     if checkpoint:
-        build.add_tree(checkpoint, "", checkpoint)
-    for item in restored:
-        build.add(item)
-    return Plan(tuple(build.items.values()), build.bytes())
+        yield from build.add_by_steps(checkpoint, "", checkpoint)
+    if restored is not None:
+        for item in (yield from restored):
+            build.add(item)
+            yield
+    yield
 
 
 def _input_entries(job: ClassAd) -> Iterator[tuple[str, bool]]:

@@ -226,7 +226,7 @@ class RunningShadow(Run):
             return
         for _ in range(ACTIVATION_RETRIES):
             try:
-                stream, code, failure = await self.link.activate(self._activation_ad())
+                stream, code, failure = await self.link.activate(await self._activation_ad())
             except (WireError, OSError) as error:
                 self._refused(f"The startd could not be asked to start the job: {error}")
                 await self.happen(Event.CONNECTION_LOST)
@@ -266,7 +266,7 @@ class RunningShadow(Run):
         if line is None:
             return False
         try:
-            await line.send(NextJob(self._encoded_activation_ad()))
+            await line.send(NextJob(await self._encoded_activation_ad()))
             said = await line.receive(STARTER_SECONDS)
             call = self.host.lines.read_first_call(line, said)
         except (WireError, OSError) as error:
@@ -282,16 +282,18 @@ class RunningShadow(Run):
         await self._accepted(line)
         return True
 
-    def _activation_ad(self) -> ClassAd:
+    async def _activation_ad(self) -> ClassAd:
         """Return the ad of ACTIVATE_CLAIM, with what a starter of ours may spare itself."""
+        # Which takes a while for very many files: the ad is what is so afterwards.
+        nothing = not await has_input(self)
         ad = self.ad_for_the_starter()
         ad[short_way.SHORT_WAY] = True
-        ad[short_way.NOTHING_TO_FETCH] = not has_input(self)
+        ad[short_way.NOTHING_TO_FETCH] = nothing
         return ad
 
-    def _encoded_activation_ad(self) -> bytes:
+    async def _encoded_activation_ad(self) -> bytes:
         """Return that ad as a message in the clear has it."""
-        ad = self._activation_ad()
+        ad = await self._activation_ad()
         if self.common is None:
             return Writer().ad(ad, private=True).getvalue()
         ad.parent = None

@@ -10,8 +10,7 @@ import asyncio
 import contextlib
 import errno
 import posixpath
-from collections.abc import AsyncIterator
-from functools import partial
+from collections.abc import AsyncIterator, Generator, Iterator
 from typing import TYPE_CHECKING
 
 from kettle.attributes.codes import HoldReasonCode, JobStatus
@@ -36,7 +35,7 @@ from kettle.transfer.plan import (
     count_input,
     is_url,
     only_folder,
-    plan_input,
+    plan_input_by_steps,
     plan_landing,
     split_at_commas,
 )
@@ -49,6 +48,8 @@ if TYPE_CHECKING:
     from kettle.shadow.services.run import Run
 
 _KINDS = {"Input": (2, 3), "Output": (5, 6)}
+# Files that are looked at before other jobs have their turn: about a millisecond.
+_LOOKS_AT_ONCE = 30
 # The time at which a transfer ended that came to nothing: the reference's.
 _NEVER = -1
 _CODES = {
@@ -259,32 +260,47 @@ async def serve(shadow: Run, stream: Stream, direction: str) -> None:
         over.set()
 
 
-def has_input(shadow: Run) -> bool:
+async def has_input(shadow: Run) -> bool:
     """Whether the job has input to be fetched; what cannot be sent or seen at once counts."""
     if _is_far(shadow):
         return True
     try:
-        return bool(plan_for(shadow, shadow.job).items)
+        found: bool = await tasks.in_turns(_find_any(plan_for(shadow, shadow.job)), _LOOKS_AT_ONCE)
     except RefusedError:
         return True
+    return found
 
 
-def plan_for(shadow: Run, job: ClassAd) -> Plan:
-    """Return what the job is sent: its input, and what an earlier run left, here or at a URL."""
+def _find_any(plan: Iterator[bool]) -> Generator[None, None, bool]:
+    """Say whether a plan has anything, as soon as that is known: many files are planned once."""
+    for found in plan:
+        if found:
+            return True
+        yield
+    return False
+
+
+def plan_for(shadow: Run, job: ClassAd) -> Generator[bool, None, Plan]:
+    """Return what the job is sent: its input, and what an earlier run left, here or at a URL.
+
+    It is found as `plan_input_by_steps` does.
+    """
     if job.integer("NumShadowStarts") == 1:
-        return plan_input(job, LocalFiles())
+        return plan_input_by_steps(job, LocalFiles())
     store = IntermediateStore(shadow)
     if job.string("CheckpointDestination"):
-        return plan_input(job, LocalFiles(), restored=take_all(store.restored()))
-    return plan_input(job, LocalFiles(), store.existing())
+        return plan_input_by_steps(job, LocalFiles(), restored=store.restored())
+    return plan_input_by_steps(job, LocalFiles(), store.existing())
 
 
 async def _plan_aside(shadow: Run) -> Plan:
-    """Plan the input; beside the loop where a look at a file may hang."""
+    """Plan the input, with other jobs' turns in between; in a thread where a look may hang."""
     if not _is_far(shadow):
-        return plan_for(shadow, shadow.job)
+        plan: Plan = await tasks.in_turns(plan_for(shadow, shadow.job), _LOOKS_AT_ONCE)
+        return plan
     # A copy: the job's ad changes while the other thread reads.
-    return await shadow.host.aside.run(partial(plan_for, shadow, shadow.job.copy()))
+    job = shadow.job.copy()
+    return await shadow.host.aside.run(lambda: take_all(plan_for(shadow, job)))
 
 
 def _is_far(shadow: Run) -> bool:
