@@ -21,6 +21,9 @@ from kettle.steps import take_all
 from kettle.transfer.items import Item, SendFile, SendUrl
 from kettle.transfer.plan import check_name
 
+# What the deletion of checkpoints has from here still; it belongs where it comes from.
+from kettle.transfer.spool_names import LEFT as LEFT
+
 # Limit: a manifest longer than this is none, and none is made: of some 200,000 files.
 MAX_MANIFEST = 16 * 1024 * 1024
 # Limit: a line that is longer names nothing that can be opened.
@@ -29,8 +32,6 @@ _MAX_LINE = 64 + 2 + 4096 + 1
 _LINES_AT_ONCE = 250
 MANIFEST, FAILURE = "MANIFEST", "FAILURE"
 MANIFEST_STEM = f"_condor_checkpoint_{MANIFEST}"
-# What the name of a folder ends with that holds what a run of a spooled job left.
-LEFT = ".left"
 # The ad of the job whose checkpoints are to be deleted, beside their manifests.
 JOB_AD = ".job.ad"
 # What `manifest_name` makes, and nothing else: it is by this name that a manifest is opened.
@@ -43,18 +44,6 @@ class Entry:
 
     digest: str
     name: str
-
-
-def left_directory(job: ClassAd, spooled: str) -> str:
-    """Return where files wait that a run left before the job's end, for its next run.
-
-    `spooled` is the job's folder in the spool. Where that holds what the user sent, and the event
-    log, it is one beside it, which can take another's place whole.
-
-    Compat: the reference has both in one folder. Whichever schedd takes over the other's spool
-    starts such a job from its beginning (test_what_a_spooled_job_left_lies_beside_its_input).
-    """
-    return spooled + LEFT if "StageInStart" in job else spooled
 
 
 def manifest_name(number: int) -> str:

@@ -234,12 +234,6 @@ def core_name(job: ClassAd) -> str:
     return f"core.{job.integer('ClusterId') or 0}.{job.integer('ProcId') or 0}"
 
 
-def spool_directory(spool: str, cluster: int, proc: int) -> str:
-    """Return where a job's spooled files are: `SPOOL/C/P/clusterC.procP.subproc0`."""
-    name = f"cluster{cluster}.proc{proc}.subproc0"
-    return posixpath.join(spool, str(cluster % 10_000), str(proc % 10_000), name)
-
-
 def plan_input(job: ClassAd, view: FileView) -> Plan:
     """Return what the access point sends before the job's first start (R057)."""
     return take_all(plan_input_by_steps(job, view))

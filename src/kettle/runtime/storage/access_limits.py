@@ -11,8 +11,9 @@ import errno
 import os
 from collections.abc import Iterable, Sequence
 
-from kettle.transfer.checkpoints import LEFT
+from kettle.runtime.storage.folder_swap import ARRIVING
 from kettle.transfer.plan import split_at_commas
+from kettle.transfer.spool_names import LEFT
 
 
 class AccessLimits:
@@ -34,7 +35,7 @@ class AccessLimits:
         if not spooled:
             return cls(folders)
         own = (spooled, spooled + LEFT)
-        return cls((*folders, *own, *(f"{folder}.tmp" for folder in own)))
+        return cls((*folders, *own, *(folder + ARRIVING for folder in own)))
 
     def allow(self, path: str) -> bool:
         """Tell whether a file may be read, written or made here."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from kettle.errors import RemoteProtocolError
 from kettle.named_tuples import NamedTuple
+from kettle.transfer.spool_names import folder_name
 
 CLUSTER_PROC = -1
 PRIVATE_PROC = -2
@@ -30,14 +31,9 @@ class JobId(NamedTuple):
         return f"{self.cluster}.{self.proc}"
 
 
-# Into so many folders a spool divides its clusters, and each of these its jobs.
-SPOOL_FAN = 10_000
-
-
 def spool_folder(job: JobId) -> str:
     """Return the name of a job's own folder below a spool."""
-    cluster, proc = job
-    return f"{cluster % SPOOL_FAN}/{proc % SPOOL_FAN}/cluster{cluster}.proc{proc}.subproc0"
+    return folder_name(job.cluster, job.proc)
 
 
 def key_of(cluster: int, proc: int) -> str:

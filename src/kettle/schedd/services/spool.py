@@ -24,8 +24,8 @@ from kettle.runtime.storage import folder_swap
 from kettle.runtime.storage.free_space import read_free_kib
 from kettle.runtime.storage.growing_file import GrowingFile
 from kettle.runtime.storage.removal import remove_as_root
-from kettle.schedd.queue.job_ids import SPOOL_FAN, JobId, spool_folder
-from kettle.transfer.checkpoints import LEFT, left_directory
+from kettle.schedd.queue.job_ids import JobId, spool_folder
+from kettle.transfer.spool_names import LEFT, SPOOL_FAN, left_directory
 
 if TYPE_CHECKING:
     from kettle.runtime.context import Runtime
@@ -41,7 +41,9 @@ _GONE = ".gone"
 _LONGEST_HELP = 64 * 1024
 _CLUSTER_FILE = re.compile(r"condor_submit\.(\d{1,18})\.(?:items|digest)")
 _JOB_FOLDER = re.compile(
-    r"cluster(\d{1,18})\.proc(\d{1,18})\.subproc0(?:\.left)?(?:\.tmp|\.swap)?(\.gone\d{1,9})?"
+    r"cluster(\d{1,18})\.proc(\d{1,18})\.subproc0"
+    rf"(?:{re.escape(LEFT)})?(?:{re.escape(folder_swap.ARRIVING)}|{re.escape(folder_swap.OLD)})?"
+    rf"({re.escape(_GONE)}\d{{1,9}})?"
 )
 
 

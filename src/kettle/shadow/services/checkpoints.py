@@ -26,7 +26,6 @@ from kettle.steps import take_all
 from kettle.transfer.checkpoints import (
     MAX_MANIFEST,
     failure_name,
-    left_directory,
     manifest_name,
     newest,
     parse_by_steps,
@@ -34,7 +33,7 @@ from kettle.transfer.checkpoints import (
     plan_restore,
 )
 from kettle.transfer.items import Item
-from kettle.transfer.plan import spool_directory
+from kettle.transfer.spool_names import left_directory, spool_directory
 
 if TYPE_CHECKING:
     from kettle.runtime.context import Runtime

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from kettle.runtime.storage.access_limits import AccessLimits
 from kettle.shadow.endings import Request
 from kettle.shadow.services.record import JobRecord
-from kettle.transfer.plan import spool_directory
+from kettle.transfer.spool_names import spool_directory
 from kettle.wire.security.claim_id import ClaimId, mint_session_id
 
 if TYPE_CHECKING:
