@@ -27,11 +27,11 @@ from kettle.records.event_grid import AttributeUpdateEvent, RemoteErrorEvent
 from kettle.shadow import job_events
 from kettle.shadow.endings import ExitReport, Request, Wish
 from kettle.shadow.job_updates import NOTHING_MOVED, checkpoint_times, texts
-from kettle.shadow.services.checkpoints import IntermediateStore
 from kettle.shadow.services.ending import hold_at_once
 from kettle.shadow.services.files import FILE_CALLS, RemoteFiles, put_data, remove_all
 from kettle.shadow.services.plugin_records import record_plugins
 from kettle.shadow.services.transfers import note_counts, note_nothing
+from kettle.shadow.services.url_checkpoints import UrlCheckpoints
 from kettle.shadow.shadow_machine import Event, Phase
 from kettle.wire.codec import is_private_attribute
 from kettle.wire.messages import short_way
@@ -345,12 +345,12 @@ async def _clear_checkpoints(shadow: Run, *, failed: int | None = None, kept: bo
     """
     if shadow.keeping:
         await asyncio.wait(shadow.keeping)
-    store = IntermediateStore(shadow)
+    checkpoints = UrlCheckpoints(shadow)
     try:
         if failed is not None:
-            store.discard(failed)
+            checkpoints.discard(failed)
         extra = shadow.host.runtime.config.value(TransferKnobs.DEFAULT_NUM_EXTRA_CHECKPOINTS)
-        store.clear(1 + max(0, extra) if kept else 0)
+        checkpoints.clear(1 + max(0, extra) if kept else 0)
     except (OSError, RefusedError) as error:
         shadow.log(f"Manifests of checkpoints are still there: {error}")
 

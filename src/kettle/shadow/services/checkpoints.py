@@ -12,36 +12,19 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from kettle.config.knobs.transfer import TransferKnobs
-from kettle.errors import RefusedError
 from kettle.runtime import tasks
-from kettle.runtime.storage import checkpoint_cleanup, folder_swap
+from kettle.runtime.storage import folder_swap
 from kettle.runtime.storage.files import NO_LINKS
 from kettle.runtime.storage.removal import remove_as_root
-from kettle.runtime.storage.small_files import AT_EASE, read_regular
-from kettle.steps import take_all
-from kettle.transfer.checkpoints import (
-    MAX_MANIFEST,
-    failure_name,
-    manifest_name,
-    newest,
-    parse_by_steps,
-    place_of,
-    plan_restore,
-)
-from kettle.transfer.items import Item
 from kettle.transfer.spool_names import left_directory, spool_directory
 
 if TYPE_CHECKING:
-    from kettle.runtime.context import Runtime
     from kettle.runtime.process.privileges import Privileges
     from kettle.shadow.services.run import Run
 
-# Limit: manifests that are read before a job begins anew.
-_TRIED = 3
 # Files that are taken over before the others have their turn.
 _LINKS_AT_ONCE = 64
 
@@ -65,58 +48,6 @@ class IntermediateStore:
         # A host may have died in the middle of `keep`: the older files are still there.
         folder_swap.settle(self._runtime.privileges, self._path)
         return self._path if os.path.isdir(self._path) else ""
-
-    def restored(self) -> Generator[None, None, Iterable[Item]]:
-        """Return what brings back a checkpoint that lies at a URL: the newest whole one.
-
-        A manifest may be any file that a user made, also none that has an end: it is read by steps.
-        """
-        destination = self._job.string("CheckpointDestination")
-        folder = self.existing()
-        if not destination or not folder:
-            return ()
-        for number in sorted(newest(os.listdir(folder), _TRIED), reverse=True):
-            path = os.path.join(folder, manifest_name(number))
-            try:
-                opened = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | AT_EASE)
-                entries = yield from parse_by_steps(read_regular(opened, MAX_MANIFEST))
-            except (OSError, RefusedError):
-                # An older one may be whole.
-                continue
-            place = place_of(destination, self._job.string("GlobalJobId") or "", number)
-            return plan_restore(place, path, number, entries)
-        return ()
-
-    def discard(self, number: int) -> None:
-        """Have a checkpoint that lies at a URL, and is damaged there, not used again."""
-        folder = self.existing()
-        if folder:
-            with contextlib.suppress(FileNotFoundError):
-                os.rename(
-                    os.path.join(folder, manifest_name(number)),
-                    os.path.join(folder, failure_name(number)),
-                )
-
-    def clear(self, count: int = 0) -> None:
-        """Have checkpoints at a URL deleted: those that failed, and all but the last `count`.
-
-        With none all that did not fail stay. It goes on beside the shadow, and what cannot be
-        deleted now waits in the spool.
-        """
-        folder = self.existing()
-        if not folder or not self._job.string("CheckpointDestination"):
-            return
-        names = os.listdir(folder)
-        keep = newest(names, count or len(names))
-        runtime, owner = self._runtime, self._runtime.privileges.daemon
-        spool = self._path.rsplit("/", 3)[0]
-        moving = checkpoint_cleanup.set_aside(
-            runtime.privileges, owner, spool, folder, self._job, keep
-        )
-        found = checkpoint_cleanup.unwanted(self._job, take_all(moving))
-        if found is not None:
-            command = checkpoint_cleanup.deletion_command([found])
-            tasks.spawn(_delete(runtime, command), "deletion of checkpoints")
 
     async def begin(self) -> str:
         """Make an empty directory for the files that come now; OSError if it cannot be."""
@@ -196,15 +127,6 @@ def _link(path: str, new: str) -> None:
         if os.path.lexists(new):
             raise FileExistsError(new) from error
         shutil.copy2(path, new, follow_symlinks=False)
-
-
-async def _delete(runtime: Runtime, command: Sequence[str]) -> None:
-    """Delete checkpoints as the owner that this process is."""
-    limit = runtime.config.value(TransferKnobs.SHADOW_CHECKPOINT_CLEANUP_TIMEOUT)
-    try:
-        await checkpoint_cleanup.delete(runtime, runtime.privileges.daemon, command, limit)
-    except OSError as error:
-        runtime.log.problem(f"Old checkpoints are not deleted: {error}")
 
 
 def _make_folders(path: str, privileges: Privileges) -> None:

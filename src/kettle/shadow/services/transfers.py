@@ -25,6 +25,7 @@ from kettle.shadow.endings import Request, Wish, transfer_reason
 from kettle.shadow.job_updates import texts, transfer_stats
 from kettle.shadow.services.checkpoints import IntermediateStore
 from kettle.shadow.services.turns import Turn
+from kettle.shadow.services.url_checkpoints import UrlCheckpoints
 from kettle.shadow.shadow_machine import Phase
 from kettle.steps import take_all
 from kettle.transfer.go_ahead import Terms
@@ -287,10 +288,9 @@ def plan_for(shadow: Run, job: ClassAd) -> Generator[bool, None, Plan]:
     """
     if job.integer("NumShadowStarts") == 1:
         return plan_input_by_steps(job, LocalFiles())
-    store = IntermediateStore(shadow)
     if job.string("CheckpointDestination"):
-        return plan_input_by_steps(job, LocalFiles(), restored=store.restored())
-    return plan_input_by_steps(job, LocalFiles(), store.existing())
+        return plan_input_by_steps(job, LocalFiles(), restored=UrlCheckpoints(shadow).restored())
+    return plan_input_by_steps(job, LocalFiles(), IntermediateStore(shadow).existing())
 
 
 async def _plan_aside(shadow: Run) -> Plan:

@@ -21,26 +21,31 @@ from kettle.runtime.storage.files import Files
 from kettle.schedd.queue.job_ids import JobId
 from kettle.schedd.services.spool import SpoolFolder
 from kettle.shadow.services.checkpoints import IntermediateStore
+from kettle.shadow.services.url_checkpoints import UrlCheckpoints
 from kettle.steps import take_all
 from kettle.transfer.checkpoints import Entry, failure_name, manifest_name, render_manifest
 from kettle.transfer.items import SendFile, SendUrl
+
+
+def run_of(spool: Path | None, privileges: Privileges | None = None, **job: object) -> Any:
+    """A new run of job 1.0."""
+    runtime = SimpleNamespace(
+        privileges=privileges or Privileges(account_of(os.getuid()), can_switch=False),
+        files=Files(InlineSynchronizer()),
+    )
+    return SimpleNamespace(
+        host=SimpleNamespace(runtime=runtime, spool=str(spool or "")),
+        job=ClassAd({"GlobalJobId": "ap#1.0#7", **job}),
+        cluster=1,
+        proc=0,
+    )
 
 
 def store(
     spool: Path | None, privileges: Privileges | None = None, **job: object
 ) -> IntermediateStore:
     """The store of job 1.0 as a new run finds it."""
-    runtime = SimpleNamespace(
-        privileges=privileges or Privileges(account_of(os.getuid()), can_switch=False),
-        files=Files(InlineSynchronizer()),
-    )
-    run: Any = SimpleNamespace(
-        host=SimpleNamespace(runtime=runtime, spool=str(spool or "")),
-        job=ClassAd({"GlobalJobId": "ap#1.0#7", **job}),
-        cluster=1,
-        proc=0,
-    )
-    return IntermediateStore(run)
+    return IntermediateStore(run_of(spool, privileges, **job))
 
 
 def receive(
@@ -160,17 +165,17 @@ def test_the_newest_whole_checkpoint_is_restored(tmp_path: Path) -> None:
     receive(tmp_path, {manifest_name(0): render_manifest(0, []), manifest_name(1): good})
     receive(tmp_path, {manifest_name(2): good[:-3]})
     destination = "file:///ck"
-    each = store(tmp_path, CheckpointDestination=destination)
+    each = UrlCheckpoints(run_of(tmp_path, CheckpointDestination=destination))
     manifest, url = take_all(each.restored())
     assert isinstance(manifest, SendFile)
     assert manifest.path.endswith(manifest_name(1))
     assert url == SendUrl("file:///ck/ap_1.0_7/0001/state", "state")
-    assert list(take_all(store(tmp_path).restored())) == []
+    assert list(take_all(UrlCheckpoints(run_of(tmp_path)).restored())) == []
 
 
 def restored(spool: Path) -> list[str]:
     """What the next run is brought of a checkpoint at a URL."""
-    each = store(spool, CheckpointDestination="file:///ck")
+    each = UrlCheckpoints(run_of(spool, CheckpointDestination="file:///ck"))
     return [item.name for item in take_all(each.restored())]
 
 
@@ -217,7 +222,7 @@ def test_manifests_of_older_checkpoints_and_of_failed_ones_are_set_aside_to_be_d
 
     async def clear(count: int) -> None:
         job = {"CheckpointDestination": "file:///ck/", "Owner": "alice", "ClusterId": 1}
-        each = store(tmp_path, **job, **spooled)
+        each = UrlCheckpoints(run_of(tmp_path, **job, **spooled))
         each.discard(1)
         runtime: Any = each._runtime
         runtime.config = Config.from_text("")
@@ -250,7 +255,7 @@ class DeadChild:
 @pytest.mark.parametrize("owner", ["../alice", "a/b", "..", ""])
 def test_an_owner_that_is_no_name_has_nothing_set_aside(tmp_path: Path, owner: str) -> None:
     receive(tmp_path, {manifest_name(0): ""})
-    each = store(tmp_path, CheckpointDestination="file:///ck", Owner=owner)
+    each = UrlCheckpoints(run_of(tmp_path, CheckpointDestination="file:///ck", Owner=owner))
     with pytest.raises(RefusedError):
         each.clear(1)
     assert not (tmp_path / "checkpoint-cleanup").exists()
