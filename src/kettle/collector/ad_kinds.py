@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from kettle.classad import ClassAd
+from kettle.patterns import late_pattern
 
 # The names that tell one ad from another of its kind. Compared as written: case counts.
 AdKey = tuple[str, ...]
@@ -145,6 +146,13 @@ QUERY_COMMANDS = (
     QUERY_MULTIPLE_PRIVATE,
 )
 
+# The word in statistics of all types that no attribute's name can tell of.
+GENERIC_LABEL = "Generic"
+_OUR_LABELS = frozenset(kind.label.lower() for kind in KINDS) | {GENERIC_LABEL.lower()}
+_LABEL = late_pattern(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
+# Limit: letters of a type's name.
+_LONGEST_TYPE = 256
+
 # Other spellings under which clients ask for a table.
 _ALIASES = {"machineprivate": SLOT, "startdaemon": START, "slot": SLOT, "startd": START}
 
@@ -154,17 +162,34 @@ def kind_of_type(my_type: str) -> AdKind:
     known = _BY_TYPE.get(my_type.lower()) or _ALIASES.get(my_type.lower())
     if known is not None:
         return known
-    return AdKind(my_type, my_type, (UPDATE_GENERIC,), INVALIDATE_GENERIC, QUERY_GENERIC, _name_key)
+    label = _label_of(my_type)
+    return AdKind(my_type, label, (UPDATE_GENERIC,), INVALIDATE_GENERIC, QUERY_GENERIC, _name_key)
+
+
+def _label_of(my_type: str) -> str:
+    """Return the word in the statistics for a type that a peer has thought of.
+
+    Compat: the reference makes every MyType part of attributes' names, whatever is in it; here what
+    can be none, or would be counted as a daemon's, is counted with others
+    (test_a_type_that_is_no_name_is_counted_with_others).
+    """
+    ours = my_type.lower() in _OUR_LABELS
+    return GENERIC_LABEL if ours or _LABEL.fullmatch(my_type) is None else my_type
+
+
+def is_type_name(text: str) -> bool:
+    """Tell whether there can be a type of this name: some letters, all of which can be shown."""
+    return 0 < len(text) <= _LONGEST_TYPE and text.isprintable()
 
 
 def kind_of_update(command: int, ad: ClassAd) -> AdKind | None:
-    """Return the table that an update belongs to, or None when the command says none.
+    """Return the table that an update belongs to, or None when none can be meant.
 
     A startd sends its slots and itself with the same command: MyType tells them apart.
     """
     if command == UPDATE_GENERIC:
-        my_type = _text(ad, "MyType")
-        return kind_of_type(my_type) if my_type else None
+        my_type = _text(ad, "MyType") or ""
+        return kind_of_type(my_type) if is_type_name(my_type) else None
     if command == MERGE_SLOT:
         return SLOT
     kind = _BY_UPDATE.get(command)

@@ -30,6 +30,10 @@ _HISTORY_MASK = (1 << HISTORY_BITS) - 1
 # Limit: ads of one type, and attributes of one ad.
 MOST_ADS = 100_000
 MOST_ATTRIBUTES = 20_000
+# Limit: types that daemons do not have, which anybody can think of. All of them together have as
+# many ads as one other type, so nobody's take the room of machines.
+MOST_OTHER_TYPES = 200
+_OUR_TYPES = frozenset(kind.my_type.lower() for kind in KINDS)
 
 # What a machine that goes to sleep no longer is or does, whatever its last ad said.
 _ASLEEP: dict[str, object] = {
@@ -158,12 +162,18 @@ class UpdateCounts:
     lost: int = 0
 
 
+COUNT_WORDS = ("Total", "Initial", "Lost")
+"""How attributes name these counts: Updates<word>_<label>."""
+
+
 @dataclass(slots=True)
 class AdStore:
     """All ads of a pool; the one owner of its tables."""
 
     settings: StoreSettings = field(default_factory=StoreSettings)
     counts: dict[str, UpdateCounts] = field(default_factory=dict)
+    # Those of types of which there is no ad any more.
+    forgotten: UpdateCounts = field(default_factory=UpdateCounts)
     # The same, lately: UpdatesTotal, UpdatesTotal_<label>, …
     recent: Recent = field(default_factory=lambda: Recent(1200, 240))
     # The wall clock, by which ads are dated, is so many seconds ahead of the `now` given here.
@@ -180,7 +190,7 @@ class AdStore:
         return self._tables.get(kind.my_type.lower(), {})
 
     def kinds(self) -> list[AdKind]:
-        """Return the kinds of which anything was ever stored, in order of appearance."""
+        """Return the kinds of which anything is or was stored, in order of appearance."""
         return list(self._kinds.values())
 
     def entries(self) -> Iterator[StoredAd]:
@@ -210,10 +220,12 @@ class AdStore:
             return None
         capability = _take_capability(ad)
         private = _take_private(ad, private)
+        # As its first ad spelled a type, so it is counted.
+        kind = self._kinds.get(kind.my_type.lower(), kind)
+        sender = sender or Sender()
+        self._check_room(kind, ad, key, sender)
         table = self._table(kind)
         before = table.get(key)
-        sender = sender or Sender()
-        _check_room(table, ad, key, sender)
         if self.settings.one_negotiator and kind.my_type == "Negotiator":
             _drop_others(table, key, sender)
         entry = StoredAd(kind, key, ad, now, now, private, capability, sender=sender)
@@ -285,18 +297,20 @@ class AdStore:
             entry = table.pop(key)
             if kind is SLOT:
                 self._drop_stand_in(entry.ad)
+        self._forget_type_if_empty(kind.my_type.lower())
         return len(gone)
 
     def expire(self, now: float) -> list[StoredAd]:
         """Remove and return what has outlived itself; what ABSENT_REQUIREMENTS wants stays."""
         gone = []
-        for table in self._tables.values():
+        for name, table in list(self._tables.items()):
             stale = [entry for entry in table.values() if entry.expires_at <= now]
             for entry in stale:
                 if self._keep_absent(entry, now):
                     continue
                 del table[entry.key]
                 gone.append(entry)
+            self._forget_type_if_empty(name)
         return gone
 
     def restore(self, ad: ClassAd, *, now: float) -> None:
@@ -314,6 +328,40 @@ class AdStore:
         name = kind.my_type.lower()
         self._kinds.setdefault(name, kind)
         return self._tables.setdefault(name, {})
+
+    def _forget_type_if_empty(self, name: str) -> None:
+        """Forget a type that no daemon has, and what was counted of it, with its last ad."""
+        if name in _OUR_TYPES or self._tables.get(name, True):
+            return
+        del self._tables[name]
+        label = self._kinds.pop(name).label
+        if any(kind.label == label for kind in self._kinds.values()):
+            return
+        counts = self.counts.pop(label, UpdateCounts())
+        self.forgotten.total += counts.total
+        self.forgotten.initial += counts.initial
+        self.forgotten.lost += counts.lost
+        for word in COUNT_WORDS:
+            self.recent.forget(f"Updates{word}_{label}")
+
+    def _check_room(self, kind: AdKind, ad: ClassAd, key: AdKey, sender: Sender) -> None:
+        """Raise RefusedError for an ad that the store cannot or must not take."""
+        if len(ad.table) > MOST_ATTRIBUTES:
+            raise RefusedError(f"an ad of {len(ad.table)} attributes, more than {MOST_ATTRIBUTES}")
+        table = self.table(kind)
+        before = table.get(key)
+        if before is not None:
+            if not sender.may_replace(before.sender):
+                raise _not_yours(sender, "replace", before)
+        elif kind.my_type.lower() in _OUR_TYPES:
+            if len(table) >= MOST_ADS:
+                raise RefusedError(f"there are {MOST_ADS} ads of its type already")
+        else:
+            others = self._tables.keys() - _OUR_TYPES
+            if not table and len(others) >= MOST_OTHER_TYPES:
+                raise RefusedError(f"there are {MOST_OTHER_TYPES} types of no daemon already")
+            if sum(len(self._tables[name]) for name in others) >= MOST_ADS:
+                raise RefusedError(f"there are {MOST_ADS} ads of types of no daemon already")
 
     def _count(self, entry: StoredAd, before: StoredAd | None) -> None:
         """Count an update and the gap before it (R077, UpdatesLost)."""
@@ -434,18 +482,6 @@ def _counts_updates(kind: AdKind, ad: ClassAd) -> bool:
     no daemon, as those of the accountant.
     """
     return kind is not COLLECTOR and ("MyAddress" in ad or "Machine" in ad)
-
-
-def _check_room(table: dict[AdKey, StoredAd], ad: ClassAd, key: AdKey, sender: Sender) -> None:
-    """Raise RefusedError for an ad that the store cannot or must not take."""
-    if len(ad.table) > MOST_ATTRIBUTES:
-        raise RefusedError(f"an ad of {len(ad.table)} attributes, more than {MOST_ATTRIBUTES}")
-    before = table.get(key)
-    if before is None:
-        if len(table) >= MOST_ADS:
-            raise RefusedError(f"there are {MOST_ADS} ads of its type already")
-    elif not sender.may_replace(before.sender):
-        raise _not_yours(sender, "replace", before)
 
 
 def _drop_others(table: dict[AdKey, StoredAd], key: AdKey, sender: Sender) -> None:

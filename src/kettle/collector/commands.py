@@ -41,7 +41,7 @@ def update(
     """
     kind = kind_of_update(command, message.public)
     if kind is None:
-        raise RefusedError(f"command {command} brought an ad without MyType")
+        raise RefusedError(f"command {command} brought an ad without a MyType that names a type")
     if command == MERGE_SLOT:
         return store.merge(kind, message.public, sender=sender)
     if command == UPDATE_OWN_SUBMITTER and not _is_own(

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from kettle.attributes.codes import JobUniverse
 from kettle.classad import ClassAd
 from kettle.collector.ad_kinds import SLOT, SUBMITTER
-from kettle.collector.ad_store import AdStore
+from kettle.collector.ad_store import COUNT_WORDS, AdStore
 from kettle.collector.ccb import Broker
 from kettle.statistics.counters import Counters, Kind, Row
 from kettle.statistics.windows import RecentTotals
@@ -159,14 +159,15 @@ class OwnAd:
 def _update_figures(store: AdStore, now: int) -> dict[str, object]:
     recent = store.recent
     recent.advance(now)
-    total = sum(counts.total for counts in store.counts.values())
-    lost = sum(counts.lost for counts in store.counts.values())
+    everything = (*store.counts.values(), store.forgotten)
+    total = sum(counts.total for counts in everything)
+    lost = sum(counts.lost for counts in everything)
     recent_total = recent.total("UpdatesTotal")
     recent_lost = recent.total("UpdatesLost")
     most_lost = max((entry.lost for entry in store.entries()), default=0)
     figures: dict[str, object] = {
         "UpdatesTotal": total,
-        "UpdatesInitial": sum(counts.initial for counts in store.counts.values()),
+        "UpdatesInitial": sum(counts.initial for counts in everything),
         "UpdatesLost": lost,
         "UpdatesLostMax": most_lost,
         "UpdatesLostRatio": lost / (lost + total) if lost else 0.0,
@@ -181,10 +182,8 @@ def _update_figures(store: AdStore, now: int) -> dict[str, object]:
         ),
     }
     for label, counts in store.counts.items():
-        for word, value in (
-            ("Total", counts.total),
-            ("Initial", counts.initial),
-            ("Lost", counts.lost),
+        for word, value in zip(
+            COUNT_WORDS, (counts.total, counts.initial, counts.lost), strict=True
         ):
             figures[f"Updates{word}_{label}"] = value
             figures[f"RecentUpdates{word}_{label}"] = int(recent.total(f"Updates{word}_{label}"))

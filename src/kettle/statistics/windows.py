@@ -50,6 +50,11 @@ class Recent:
         """Return the sum over the window."""
         return sum(step.get(name, 0) for step in self._steps)
 
+    def forget(self, name: str) -> None:
+        """Count a name as if nothing had been counted yet."""
+        for step in self._steps:
+            step.pop(name, None)
+
 
 class RecentTotals:
     """Recent values of counters that are kept elsewhere and only ever grow.
