@@ -11,7 +11,7 @@ import re
 import struct
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from kettle.classad import ClassAd
+from kettle.classad import ClassAd, is_expression
 from kettle.errors import RemoteProtocolError
 from kettle.wire.codec import Reader
 
@@ -152,13 +152,16 @@ class AdShape:
     def _checked(self, groups: Sequence[bytes]) -> list[str]:
         texts = self._texts(groups)
         if texts is None:
-            raise RemoteProtocolError("an ad has a line that is empty, or not as long as it says")
+            raise RemoteProtocolError(
+                "an ad has a line that is empty, not as long as it says, or several"
+            )
         return texts
 
     def _texts(self, groups: Sequence[bytes]) -> list[str] | None:
         """Return the values of one ad, or of several, out of what the pattern took apart.
 
-        None if a line is not as long as it says, or empty.
+        None if a line is not as long as it says, or empty, or could pass for more lines than one as
+        in `Reader.ad`: a value with a line end that is no expression.
         """
         values = groups[1::2]
         ads = len(values) // self._width
@@ -173,6 +176,8 @@ class AdShape:
         if _has_no_margins(encoded, joined):
             return texts
         texts = list(map(str.strip, texts))
+        if any("\n" in text and not is_expression(text) for text in texts):
+            return None
         return texts if all(texts) else None
 
 

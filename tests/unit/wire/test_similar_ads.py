@@ -10,7 +10,7 @@ from kettle.errors import RemoteProtocolError
 from kettle.wire.ad_shapes import AdRun, each_ad
 from kettle.wire.codec import Reader, Writer
 from kettle.wire.messages.queue_queries import has_last, is_last
-from kettle.wire.similar_ads import SimilarAds
+from kettle.wire.similar_ads import AlikeAds, SimilarAds
 
 COMMON = [f'Common{number} = "{"x" * number}"' for number in range(30)]
 
@@ -118,3 +118,28 @@ def test_bytes_that_are_no_ad_raise_and_do_no_harm(noise: bytes, cut: int) -> No
                 ads.read(Reader(data, encrypted=True))
         else:
             assert sorted(ads.read(Reader(data, encrypted=True)).lines()) == expected
+
+
+@pytest.mark.parametrize("value", ["1\nEvil = 2", '"a"\nEvil = "b"', "\x00"])
+def test_a_value_that_could_pass_for_more_lines_is_refused_also_among_ads_alike(value: str) -> None:
+    """A collector kept such an ad, and who asked for it could read none of the answer."""
+    alike, similar = AlikeAds(), SimilarAds()
+    usual = [body(["A = 1", f"B = {number}", 'C = "x"']) for number in range(20)]
+    for data in usual:
+        alike.read(Reader(data, encrypted=True))
+        similar.read(Reader(data, encrypted=True))
+    data = body(["A = 1", "B = 0", 'C = "x"'])
+    line = f"B = {value}".encode() + b"\0"
+    wrong = data.replace(
+        len(b"B = 0\0").to_bytes(8, "big") + b"B = 0\0", len(line).to_bytes(8, "big") + line
+    )
+    assert wrong != data
+    for read in (
+        lambda: alike.read(Reader(wrong, encrypted=True)),
+        lambda: similar.read(Reader(wrong, encrypted=True)),
+        lambda: list(each_ad(similar.read_all([wrong, wrong], encrypted=True))),
+    ):
+        with pytest.raises(RemoteProtocolError):
+            read()
+    with_string = body(["A = 1", 'B = "a\nb"', 'C = "x"'])
+    assert alike.read(Reader(with_string, encrypted=True)).string("B") == "a\nb"
