@@ -394,7 +394,7 @@ class Reader:
         return data
 
     def _string_bytes(self) -> bytes:
-        """Read one string without its NUL; the null string is the byte AD."""
+        """Read one string, up to its first NUL as C has it; the null string is the byte AD."""
         body = self._body
         start = self._position
         if self.encrypted:
@@ -404,8 +404,8 @@ class Reader:
             if not 0 < size <= MAXIMUM_STRING or end > len(body):
                 raise RemoteProtocolError(f"a message has a string of {size} bytes")
             self._position = end
-            data = body[start:end]
-            return data[:-1] if data[-1] == 0 else data
+            # Nobody could send on what has a NUL in it, nor name a file by it.
+            return body[start:end].partition(b"\0")[0]
         end = body.find(b"\0", start)
         if body[start : start + 1] == _NULL:
             # In the clear the null string is this byte alone; no UTF-8 text begins with it.
@@ -519,7 +519,7 @@ class Reader:
         except struct.error as error:
             raise RemoteProtocolError("a message ends inside an ad") from error
         lines = _decoded(pieces)
-        # A line with a NUL becomes two: neither number alone says that all were whole.
+        # A line with a NUL inside becomes two here: neither number alone says that all were whole.
         if len(pieces) != count or len(lines) != count or _SECRET_MARKER in lines:
             # Something unusual: read it again with every check and exception of a single string.
             return [self._line() for _ in range(count)]

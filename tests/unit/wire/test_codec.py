@@ -156,10 +156,26 @@ def test_lines_are_read_one_by_one_whatever_bytes_are_in_them(encrypted: bool) -
     assert [line.encode("utf-8", "surrogateescape") for line in ad.lines()] == lines
 
 
-def test_an_encrypted_line_with_a_nul_is_one_line() -> None:
-    line = b'A = "x\0y"\0'
+@pytest.mark.parametrize("line", [b"A = 1\0", b"A = 1\0B = 2\0", b"A = 1\0\0\0", b"A = 1\0x"])
+def test_an_encrypted_line_ends_at_its_first_nul_so_it_can_be_sent_on(line: bytes) -> None:
     body = Writer().integer(1).integer(len(line)).raw(line).getvalue()
-    assert Reader(body, encrypted=True).ad(types=False).lines() == ['A = "x\0y"']
+    ad = Reader(body, encrypted=True).ad(types=False)
+    assert ad.lines() == ["A = 1"]
+    for encrypted in (False, True):
+        again = Writer(encrypted).ad(ad).getvalue()
+        assert Reader(again, encrypted).ad().lines() == ["A = 1"]
+
+
+def test_an_encrypted_string_ends_at_its_first_nul() -> None:
+    body = Writer().integer(8).raw(b"/tmp\0/x\0").getvalue()
+    assert Reader(body, encrypted=True).string() == "/tmp"
+
+
+@pytest.mark.parametrize("line", [b"A\0 = 1\0", b"\0A = 1\0"])
+def test_an_encrypted_line_of_which_a_nul_leaves_no_attribute_is_an_error(line: bytes) -> None:
+    body = Writer().integer(1).integer(len(line)).raw(line).getvalue()
+    with pytest.raises(RemoteProtocolError, match="not Name = value"):
+        Reader(body, encrypted=True).ad(types=False)
 
 
 @pytest.mark.parametrize("size", [0, -40, -58, -200, 10**15])
