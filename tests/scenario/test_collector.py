@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from kettle.classad import ClassAd
+from kettle.collector.ad_kinds import SLOT
 from kettle.collector.service import CollectorService
 from kettle.runtime.context import Runtime
 from kettle.runtime.sockets.collectors import Advertiser
@@ -262,5 +263,23 @@ def test_a_token_of_a_schedd_that_gives_none_is_refused(tmp_path: Path) -> None:
         answer = TokenReply.read(await stream.receive()).response
         assert answer.integer("ErrorCode") == 5
         assert answer.string("ErrorString") == "Schedd ap.example is not known to the collector."
+
+    play(tmp_path, scenario)
+
+
+def test_an_ad_that_cannot_be_sent_is_told_of_once(tmp_path: Path) -> None:
+    async def scenario(world: World) -> None:
+        collector = await world.start("COLLECTOR", CollectorService, port=9618)
+        said: list[str] = []
+        collector.runtime.log.problem = said.append  # type: ignore[method-assign, assignment]
+        client = world.client()
+        await advertise(client, slot("a"), slot("b"))
+        await settled()
+        collector.service.store.table(SLOT)[("a",)].ad.insert_text("Odd", '"\0"')
+        for _ in range(3):
+            assert await names(client) == ["b"]
+        assert [line.partition(":")[0] for line in said] == [
+            "The Machine ad of a cannot be sent to anybody"
+        ]
 
     play(tmp_path, scenario)

@@ -135,6 +135,8 @@ class StoredAd:
     lost: int = 0
     history: int = 0
     sender: Sender = field(default_factory=Sender)
+    # Whether the log has said that nobody can be sent this ad.
+    told_unsent: bool = False
     # What was answered to those who asked for some of its attributes, as long as it is unchanged.
     _shown: dict[Projection, bytes] | None = None
 

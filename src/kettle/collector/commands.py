@@ -19,7 +19,7 @@ from kettle.collector.ad_kinds import (
 )
 from kettle.collector.ad_query import MAX_QUERY, Answer, Secrets, answer, extent, parse_query
 from kettle.collector.ad_store import AdStore, Sender, StoredAd
-from kettle.errors import RefusedError
+from kettle.errors import LocalProtocolError, RefusedError
 from kettle.wire.codec import Writer, expand_projection
 from kettle.wire.encoded_ads import AdEncoder
 from kettle.wire.messages.collector import Update
@@ -104,28 +104,37 @@ def invalidate(store: AdStore, command: int, query: ClassAd, *, now: float, send
 Parts = Iterator[tuple[bytes, bool]]
 
 
+Unsent = Callable[[StoredAd, Exception], None]
+"""Is told of an ad that no message can hold, and why."""
+
+
 def find(
-    store: AdStore, command: int, query: ClassAd, *, most: Secrets
+    store: AdStore, command: int, query: ClassAd, *, most: Secrets, unsent: Unsent
 ) -> tuple[int, Callable[[bool], Parts]]:
     """Return about how many ads have to be looked at, and what composes the reply.
 
     That is one message, in parts: each with whether it ends there, for a connection that is
     encrypted or not. RefusedError for a query that is too long.
+
+    An ad that cannot be encoded costs nobody the others: it is left out, and `unsent` told.
     """
     if sum(len(query.text(name) or "") for name in query) > MAX_QUERY:
         raise RefusedError(f"the query is longer than {MAX_QUERY} bytes")
     asked = parse_query(command, query, store, most=most)
-    return extent(store, asked), lambda encrypted: _reply(answer(store, asked), encrypted)
+    return extent(store, asked), lambda encrypted: _reply(answer(store, asked), encrypted, unsent)
 
 
-def _reply(answers: Iterable[Answer | None], encrypted: bool) -> Parts:
+def _reply(answers: Iterable[Answer | None], encrypted: bool, unsent: Unsent) -> Parts:
     """Yield the reply: each ad after a 1 that announces it, and a 0 at the end."""
     one, none = (Writer(encrypted).integer(number).getvalue() for number in (1, 0))
     encoders: dict[tuple[str, ...], AdEncoder] = {}
     part: list[bytes] = []
     for number, found in enumerate(answers, 1):
         if found is not None:
-            part += one, _encode_answer(found, encoders, encrypted=encrypted)
+            try:
+                part += one, _encode_answer(found, encoders, encrypted=encrypted)
+            except (LocalProtocolError, UnicodeError) as error:
+                unsent(found.entry, error)
         if number % _ADS_IN_A_PART == 0:
             yield b"".join(part), False
             part.clear()

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import sys
 
 from kettle.classad import ClassAd
 from kettle.collector import commands
@@ -38,7 +39,7 @@ from kettle.runtime import tasks
 from kettle.runtime.clock import set_ahead
 from kettle.runtime.context import Runtime
 from kettle.runtime.credentials import find_revocation
-from kettle.runtime.process.snapshot import Parts
+from kettle.runtime.process.snapshot import Parts, is_child
 from kettle.runtime.self_monitor import describe_host, read_window
 from kettle.runtime.self_shutdown import SelfShutdown
 from kettle.runtime.sockets.network_sessions import FAMILY_USER
@@ -203,7 +204,9 @@ class CollectorService:
             self.publish()
         secrets = self._secrets_for(stream)
         try:
-            ads, parts = commands.find(self.store, command, query, most=secrets)
+            ads, parts = commands.find(
+                self.store, command, query, most=secrets, unsent=self._on_unsent
+            )
         except RefusedError as error:
             self.own_ad.on_dropped(int(self.runtime.clock.now()))
             said = f"Dropped a query from {stream.remote_name}: {error}"
@@ -211,6 +214,17 @@ class CollectorService:
             stream.close()
             return
         await self._answer(stream, parts, ads)
+
+    def _on_unsent(self, entry: StoredAd, error: Exception) -> None:
+        """Tell, once for each ad, that it was left out of an answer; a child on standard error."""
+        if not entry.told_unsent:
+            entry.told_unsent = True
+            name = ", ".join(entry.key)
+            told = f"The {entry.kind.my_type} ad of {name} cannot be sent to anybody: {error}"
+            if is_child():
+                sys.stderr.write(f"{told}\n")
+            else:
+                self.runtime.log.stranger("ads not sent", told, problem=True)
 
     def _secrets_for(self, stream: Stream) -> Secrets:
         """Return the most that a peer may see: keys of administrators are theirs alone."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 
 from kettle.classad import ClassAd, parse_expression
 from kettle.collector.ad_kinds import SCHEDD, SLOT, START, kind_of_type
 from kettle.collector.ad_query import Secrets, answer, parse_query
-from kettle.collector.ad_store import AdStore, StoreSettings
+from kettle.collector.ad_store import AdStore, StoredAd, StoreSettings
 from kettle.collector.commands import find
 from kettle.wire.codec import Reader
 from kettle.wire.messages.fields import read_flagged_ads
@@ -92,10 +94,17 @@ def test_secrets_come_along_only_for_those_who_may(store: AdStore) -> None:
         assert (secrets.string("ClaimId") if secrets is not None else None) == expected
 
 
+def none_is(entry: StoredAd, error: Exception) -> None:
+    """Take no ad that cannot be sent."""
+    raise AssertionError(entry.key) from error
+
+
 def lines_of(store: AdStore, command: int, *, may: bool) -> str:
     """Return all that is answered to a question for machines, with their secrets where one may."""
     query = ClassAd({"TargetType": "Machine", "Projection": "Name", "SendPrivateAttributes": True})
-    _, parts = find(store, command, query, most=Secrets.ALL if may else Secrets.NONE)
+    _, parts = find(
+        store, command, query, most=Secrets.ALL if may else Secrets.NONE, unsent=none_is
+    )
     body = b"".join(part for part, _ in parts(True))
     return "\n".join(line for ad in read_flagged_ads(Reader(body, True)) for line in ad.lines())
 
@@ -123,7 +132,7 @@ def test_a_negotiator_s_question_brings_no_keys_of_administrators(store: AdStore
 def replied(store: AdStore, projection: str, *, encrypted: bool = True) -> list[list[str]]:
     """Return the lines of the ads of a reply about all slots."""
     query = ClassAd({"TargetType": "Machine", "Projection": projection})
-    _, parts = find(store, 5, query, most=Secrets.NONE)
+    _, parts = find(store, 5, query, most=Secrets.NONE, unsent=none_is)
     body = b"".join(part for part, _ in parts(encrypted))
     return [list(ad.lines()) for ad in read_flagged_ads(Reader(body, encrypted))]
 
@@ -150,7 +159,7 @@ def test_what_was_remembered_of_a_machine_goes_when_it_is_absent() -> None:
     store.expire(10_000.0)
     query = ClassAd({"TargetType": "Machine", "Projection": "Name Absent"})
     query.insert_text("Requirements", "Absent")
-    _, parts = find(store, 5, query, most=Secrets.NONE)
+    _, parts = find(store, 5, query, most=Secrets.NONE, unsent=none_is)
     reader = Reader(b"".join(part for part, _ in parts(True)), encrypted=True)
     [ad] = read_flagged_ads(reader)
     assert list(ad.lines()) == ['Name = "a"', "Absent = true"]
@@ -168,7 +177,7 @@ def test_a_projection_brings_what_its_attributes_refer_to() -> None:
     ad.insert_text("Requirements", "START")
     store.update(SLOT, ad, now=0.0)
     query = ClassAd({"Projection": "Name, Requirements Memory/1024.0"})
-    _, parts = find(store, 5, query, most=Secrets.NONE)
+    _, parts = find(store, 5, query, most=Secrets.NONE, unsent=none_is)
     reply = b"".join(part for part, _ in parts(True))
     (found,) = read_flagged_ads(Reader(reply, encrypted=True))
     names = {name.lower() for name in found.names()}
@@ -199,3 +208,34 @@ def test_a_generic_query_names_its_type() -> None:
     store.update(kind_of_type("Defrag"), ClassAd({"MyType": "Defrag", "Name": "d"}), now=0.0)
     assert ask(store, 74, TargetType='"Defrag"') == ["d"]
     assert ask(store, 74, TargetType='"Other"') == []
+
+
+@pytest.mark.parametrize("encrypted", [False, True])
+@pytest.mark.parametrize("projection", ["", "Name Odd", "Name"])
+def test_an_ad_that_cannot_be_sent_costs_nobody_the_others(
+    projection: str, encrypted: bool
+) -> None:
+    store = AdStore()
+    for name, text in (("a", "1"), ("b", '"\0"'), ("c", '"\ud800"'), ("d", "2")):
+        ad = ClassAd({"MyType": "Machine", "Name": name})
+        ad.insert_text("Odd", text)
+        store.update(SLOT, ad, now=0.0, private=ClassAd({"ClaimId": name}))
+    for secrets in (Secrets.NONE, Secrets.ALL):
+        left_out: list[StoredAd] = []
+        query = ClassAd({"TargetType": "Machine", "SendPrivateAttributes": True})
+        if projection:
+            query["Projection"] = projection
+        note = partial(_note, left_out)
+        _, parts = find(store, 5, query, most=secrets, unsent=note)
+        body = b"".join(part for part, _ in parts(encrypted))
+        names = [ad.string("Name") for ad in read_flagged_ads(Reader(body, encrypted))]
+        if projection == "Name":
+            assert names == ["a", "b", "c", "d"]
+            assert not left_out
+        else:
+            assert names == ["a", "d"]
+            assert [entry.key for entry in left_out] == [("b",), ("c",)]
+
+
+def _note(left_out: list[StoredAd], entry: StoredAd, _: Exception) -> None:
+    left_out.append(entry)

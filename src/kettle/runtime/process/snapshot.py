@@ -178,6 +178,11 @@ _is_child = False
 _parent = 0
 
 
+def is_child() -> bool:
+    """Tell whether this process is one that a daemon forked, whose logs are the daemon's alone."""
+    return _is_child
+
+
 def note_progress() -> None:
     """Say, in work that `run` has done, that it goes on: only work that stands still is ended."""
     if _is_child:
