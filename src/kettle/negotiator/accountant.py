@@ -22,10 +22,12 @@ from kettle.records.accounting_log import (
     ACCOUNTANT,
     AccountingTable,
     customer_key,
+    is_name,
     resource_key,
 )
-from kettle.records.queue_log import is_key
 
+# Limit: letters of the concurrency limits of one slot; a job names a few.
+_LONGEST_LIMITS = 64 * 1024
 # The states of a slot in which somebody is charged for it.
 _HELD_STATES = frozenset(("Claimed", "Matched", "Preempting"))
 
@@ -295,9 +297,9 @@ class Accountant:
     def _read_holding(self, slot: ClassAd, now: int, set_ahead: int) -> Holding | None:
         """Return who holds a slot since when, by its ad; None if nobody does."""
         said = (slot.string(each) for each in ("AccountingGroup", "RemoteUser", "RemoteOwner"))
-        user = next((each for each in said if each and is_key(each)), None)
+        user = next((each for each in said if each and is_name(each)), None)
         name = holding_name(slot)
-        if user is None or not is_key(name) or slot.string("State") not in _HELD_STATES:
+        if user is None or not is_name(name) or slot.string("State") not in _HELD_STATES:
             return None
         if self.discount_suspended and (slot.string("Activity") or "").lower() == "suspended":
             return None
@@ -305,6 +307,8 @@ class Accountant:
         since = entered - set_ahead if entered else now
         weight = slot_weight(slot, use_weights=self.use_slot_weights)
         limits = slot.string("ConcurrencyLimits") or ""
+        if len(limits) > _LONGEST_LIMITS:
+            limits = ""
         return Holding(name, user, min(since, now), weight, limits)
 
     def _charged(self, user: str) -> list[str]:
@@ -424,12 +428,12 @@ class Accountant:
         for name, texts in table.customers():
             if len(accountant.customers) >= MAX_CUSTOMERS:
                 break
-            if not is_key(name):
+            if not is_name(name):
                 continue
             accountant.customers[name] = accountant._read_customer(name, texts)
         for name, texts in table.resources():
             user = read_old_string(texts.get("RemoteUser", ""))
-            if user and is_key(user) and is_key(name):
+            if user and is_name(user) and is_name(name):
                 since = int(_number(texts.get("StartTime")) or 0)
                 weight = _number(texts.get("SlotWeight"))
                 accountant.holdings[name] = Holding(

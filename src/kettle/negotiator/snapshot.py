@@ -24,7 +24,7 @@ from kettle.matchmaking.slots import SlotTable
 from kettle.matchmaking.submitters import Submitter
 from kettle.negotiator.accountant import Accountant
 from kettle.negotiator.settings import NegotiatorSettings
-from kettle.records.queue_log import is_key
+from kettle.records.accounting_log import is_name
 
 # The expressions of a slot whose references into the job are significant.
 _SLOT_EXPRESSIONS = ("Requirements", "Rank", "SlotWeight")
@@ -81,7 +81,7 @@ def _sort_in(pool: Pool, ad: ClassAd, settings: NegotiatorSettings) -> None:
             pool.slots.append(ad)
     elif kind == "Submitter" and _allowed(settings.submitter_constraint, ad):
         found = read_submitter(ad)
-        if found is not None and not is_key(found.name):
+        if found is not None and not is_name(found.name):
             pool.unnameable.append(found.name)
         elif found is not None:
             pool.running += ad.integer("RunningJobs") or 0

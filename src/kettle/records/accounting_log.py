@@ -33,6 +33,12 @@ def resource_key(slot: str) -> str:
     return RESOURCE + slot
 
 
+def is_name(text: str) -> bool:
+    """Tell whether the log can have a submitter, group or slot of this name."""
+    keys = (customer_key(text), resource_key(text))
+    return bool(text) and all(map(queue_log.is_key, keys))
+
+
 @dataclass(slots=True)
 class AccountingTable:
     """The ads of an accounting log as texts: key → attribute → expression."""

@@ -187,6 +187,27 @@ def test_names_that_no_log_can_have_are_not_taken_out_of_one() -> None:
     assert not again.holdings
 
 
+@pytest.mark.parametrize("length", [65_520, 65_527, 65_530, 65_536])
+def test_no_name_is_so_long_that_the_books_cannot_be_written(length: int) -> None:
+    accountant = books()
+    long_user, long_slot = claimed("slot1@h", "u" * length), claimed("s" * length, "u@d")
+    accountant.observe([long_user, long_slot, claimed("slot2@h", "v@d")], 1000)
+    text = "".join(accounting_log.encode_snapshot(1, 1000, accountant.table()))
+    table, _ = accounting_log.replay(text.encode())
+    again = Accountant.from_table(table, accountant.settings)
+    assert again.weight_in_use("v@d") == 1.0
+    assert again.holdings.keys() == accountant.holdings.keys()
+
+
+def test_limits_that_no_log_can_have_are_not_kept() -> None:
+    accountant = books()
+    slot = claimed("slot1@h", "u@d")
+    slot["ConcurrencyLimits"] = '"' * 9_000_000
+    accountant.observe([slot], 1000)
+    text = "".join(accounting_log.encode_snapshot(1, 1000, accountant.table()))
+    assert "slot1@h" in text
+
+
 def test_a_suspended_job_is_charged_unless_it_is_discounted() -> None:
     suspended = claimed("slot1", "a@d", cpus=4)
     suspended["Activity"] = "Suspended"

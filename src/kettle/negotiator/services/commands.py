@@ -23,7 +23,7 @@ from kettle.negotiator.accounting_ads import (
 )
 from kettle.negotiator.leases import MANAGERS, manage_lease
 from kettle.negotiator.services.books import Books
-from kettle.records.queue_log import is_key
+from kettle.records.accounting_log import is_name
 from kettle.runtime.context import Runtime
 from kettle.runtime.sockets.stream import Stream
 from kettle.wire.codec import Reader, expand_projection, split_names
@@ -164,7 +164,7 @@ class AccountingCommands:
         books = self._books
         names = tuple(books.accountant.customers) if name is None else (name,)
         problem = ""
-        if name is not None and not is_key(name):
+        if name is not None and not is_name(name):
             problem = f"{name!r} is no name of a submitter or group"
         else:
             try:
