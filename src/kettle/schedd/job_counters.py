@@ -26,9 +26,13 @@ from kettle.statistics.publication import SCHEDD
 
 _RUNTIME_LIMITS, _SIZE_LIMITS = parse_limits(RUNTIME_LIMITS), parse_limits(SIZE_LIMITS)
 _WEEK = 7 * 24 * 3600
-# Limit: sets of one schedd, those of owners and those of rules each: jobs say by what values they
-# are counted, and each set is some kilobytes here and a hundred attributes in the ad.
+# Limit: sets of one schedd: jobs say by what values they are counted, and each set is some
+# kilobytes here. One of a rule is some hundred attributes in the schedd's ad, of which a collector
+# takes 20,000; one of an owner is in his own.
 MOST_SETS = 1000
+MOST_RULE_SETS = 100
+# Limit: letters of a value in the names of attributes.
+_LONGEST_VALUE = 256
 # What sets have no figures of, below the highest level.
 _OF_ALL_ALONE = frozenset(("JobsAccumChurnTime", "JobsAccumExecuteAltTime", "JobsWierdTimestamps"))
 
@@ -252,7 +256,7 @@ class JobSets:
             for prefix in _prefixes(rule, value):
                 # A rule's own set, of all its jobs, is always there.
                 if prefix not in self._others and (
-                    len(self._others) < MOST_SETS or prefix == rule.prefix
+                    len(self._others) < MOST_RULE_SETS or prefix == rule.prefix
                 ):
                     self._others[prefix] = rule, _JobSet(self._started, self._window)
                 if prefix in self._others:
@@ -267,4 +271,5 @@ def _prefixes(rule: Rule, value: Value) -> tuple[str, ...]:
     if value is UNDEFINED or value == "":
         return ()
     word = value if isinstance(value, str) else "ERROR" if value is ERROR else str(value)
-    return rule.prefix, re.sub(r"\W", "_", f"{rule.prefix}_{word}_", flags=re.ASCII)
+    beginning = f"{rule.prefix}_{word[:_LONGEST_VALUE]}_"
+    return rule.prefix, re.sub(r"\W", "_", beginning, flags=re.ASCII)

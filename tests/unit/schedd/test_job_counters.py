@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 from kettle.classad import ClassAd
+from kettle.collector.ad_store import MOST_ATTRIBUTES
 from kettle.config import Config
-from kettle.schedd.job_counters import MOST_SETS, JobSets, read_rules
+from kettle.schedd.job_counters import MOST_RULE_SETS, MOST_SETS, JobSets, read_rules
 from kettle.schedd.run_counts import Counted
 
 NOW = 1_000_000
@@ -156,7 +159,19 @@ def test_jobs_cannot_make_sets_without_end() -> None:
         found.count(job(Anything=number, Owner=f"u{number}"), STARTED, NOW)
     ad = of_others(found)
     assert ad.integer("XJobsStarted") == MOST_SETS + 50
-    assert f"X_{MOST_SETS - 2}_JobsStarted" in ad
-    assert f"X_{MOST_SETS - 1}_JobsStarted" not in ad
+    assert f"X_{MOST_RULE_SETS - 2}_JobsStarted" in ad
+    assert f"X_{MOST_RULE_SETS - 1}_JobsStarted" not in ad
+    # With all of them a collector takes the ad.
+    assert len(ad) < MOST_ATTRIBUTES * 0.9
     assert len(of_owner(found, f"u{MOST_SETS - 1}"))
     assert not len(of_owner(found, f"u{MOST_SETS}"))
+
+
+def test_a_value_becomes_a_short_part_of_names_whatever_is_in_it() -> None:
+    found = sets("SCHEDD_COLLECT_STATS_BY_X = Anything\n")
+    for value in ("x" * 1_000_000, "a\nEvil = 1", "ü%\0"):
+        found.count(job(Anything=value), STARTED, NOW)
+    names = of_others(found).own_names()
+    assert max(map(len, names)) < 400
+    assert all(re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII) for name in names)
+    assert "X_a_Evil___1_JobsStarted" in names
