@@ -8,6 +8,7 @@ Source of the format: Prometheus' text exposition format 0.0.4.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
@@ -182,18 +183,19 @@ def render(ads: Iterable[ClassAd], health: Mapping[str, Health], *, reachable: b
 def _family(
     lines: list[str], metric: Metric, ads: Iterable[tuple[ClassAd, Mapping[str, str]]]
 ) -> None:
-    samples = []
+    # Of ads with one name, which only those that are wrong have, the first: a reader throws away a
+    # page that says something twice.
+    samples: dict[str, str] = {}
     for ad, labels in ads:
         for attribute, word in metric.samples:
             value = ad.real(attribute)
-            if value is not None:
+            if value is not None and math.isfinite(number := value * metric.scale):
                 more = {metric.label: word} if metric.label else {}
-                number = value * metric.scale
                 text = str(int(number)) if float(number).is_integer() else repr(number)
-                samples.append(f"{metric.name}{_labels(**labels, **more)} {text}")
+                samples.setdefault(f"{metric.name}{_labels(**labels, **more)}", text)
     if samples:
         _head(lines, metric.name, metric.kind, metric.doc)
-        lines += samples
+        lines += [f"{sample} {text}" for sample, text in samples.items()]
 
 
 def _head(lines: list[str], name: str, kind: str, doc: str) -> None:
@@ -206,6 +208,11 @@ def _labels(**labels: str) -> str:
 
 
 def _escape(text: str) -> str:
+    if not text.isprintable():
+        # Of a page with what is no UTF-8 a reader takes nothing.
+        text = "".join(
+            each if each.isprintable() or each == "\n" else ascii(each)[1:-1] for each in text
+        )
     return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
 
 

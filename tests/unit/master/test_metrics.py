@@ -56,6 +56,24 @@ def test_figures_have_base_units_and_labels() -> None:
     assert "kettle_slots" not in page
 
 
+def test_a_page_is_read_whatever_ads_say() -> None:
+    names = ('a"\\', "x\ny = 1", "\udcff", "\r\x0b\u2028", "twice", "twice")
+    ads = [ClassAd({"MyType": "Scheduler", "Name": name, "TotalIdleJobs": 1}) for name in names]
+    ads[1].insert_text("TotalHeldJobs", 'real("INF")')
+    ads[2].insert_text("TotalHeldJobs", 'real("NaN")')
+    page = render(ads, {}, reachable=True)
+    samples = [line for line in page.split("\n")[:-1] if line[0] != "#"]
+    assert all(map(SAMPLE.match, samples)), samples
+    page.encode("utf-8", "strict")
+    assert [line for line in samples if "jobs" in line] == [
+        'kettle_jobs{schedd="a\\"\\\\",status="idle"} 1',
+        'kettle_jobs{schedd="x\\ny = 1",status="idle"} 1',
+        'kettle_jobs{schedd="\\\\udcff",status="idle"} 1',
+        'kettle_jobs{schedd="\\\\r\\\\x0b\\\\u2028",status="idle"} 1',
+        'kettle_jobs{schedd="twice",status="idle"} 1',
+    ]
+
+
 def test_counters_are_named_as_such() -> None:
     for metric in (*METRICS, *OF_EVERY_DAEMON):
         assert metric.name.endswith("_total") == (metric.kind == "counter"), metric.name
