@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 # How many cycles the ad tells of unless configured (NEGOTIATION_CYCLE_STATS_LENGTH).
 DEFAULT_CYCLES = 3
 _PREFIX = "LastNegotiationCycle"
+# Limit: letters of a list of names; they come from ads, and a collector has to take ours.
+_LONGEST_LIST = 64 * 1024
 
 
 @dataclass(slots=True)
@@ -83,7 +85,8 @@ class CycleStatistics:
 
 
 def _names(names: Iterable[str]) -> str:
-    return ", ".join(sorted(names))
+    text = ", ".join(sorted(names))
+    return text if len(text) <= _LONGEST_LIST else f"{text[:_LONGEST_LIST]}..."
 
 
 @dataclass(slots=True)
