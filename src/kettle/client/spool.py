@@ -6,7 +6,6 @@ connects, and runs the transfer once for each job. Source: wire notes, SPOOL_JOB
 
 from __future__ import annotations
 
-import contextlib
 import os
 import stat
 import tempfile
@@ -16,6 +15,7 @@ from kettle.attributes.version import CONDOR_VERSION
 from kettle.classad import ClassAd
 from kettle.client.connector import Connector
 from kettle.errors import RefusedError, WireError
+from kettle.runtime.storage.beside_files import PART_PREFIX, BesideFiles, BesideTarget
 from kettle.runtime.storage.transfer_files import LocalFiles, LocalTarget
 from kettle.transfer.go_ahead import Terms
 from kettle.transfer.outcome import Outcome
@@ -98,13 +98,13 @@ def fetch_output(
         terms = Terms("TOOL", peer=str(address), code=12)
         for _ in range(count):
             job = stream.receive().ad()
-            storage = LocalFiles() if "StageInStart" in job else FilesInPlace()
+            storage = BesideFiles() if "StageInStart" in job else FilesInPlace()
             yield job, stream.run(download(place_for(job), storage, terms))
         writer = stream.writer()
         stream.send(writer.integer(1))
 
 
-class FilesInPlace(LocalFiles):
+class FilesInPlace(BesideFiles):
     """Files that may lie already where they are to land: what is there stays until all has come.
 
     Compat: the reference empties such a file before the schedd has read it, and then takes it away
@@ -120,35 +120,21 @@ class FilesInPlace(LocalFiles):
         return _Replacement(real, mode or stat.S_IMODE(before.st_mode), before)
 
 
-class _Replacement(LocalTarget):
-    """A file that takes another one's place at its end."""
+class _Replacement(BesideTarget):
+    """A file that takes another one's place at its end, also one that may only be read."""
 
-    __slots__ = ("_final",)
+    __slots__ = ()
 
     def __init__(self, path: str, mode: int, before: os.stat_result) -> None:
         """`before` is what `path` was; what takes its place is its owner's, too."""
         # A file of its own, whatever lies there and whatever others may lay there meanwhile.
-        self._descriptor, self._path = tempfile.mkstemp(
-            prefix=".condor_", dir=os.path.dirname(path)
+        self._descriptor, self._part = tempfile.mkstemp(
+            prefix=PART_PREFIX, dir=os.path.dirname(path)
         )
-        self._guard = None
-        self._final = path
+        self._path, self._guard, self._was_empty = path, None, False
         if os.geteuid() == 0:
             os.fchown(self._descriptor, before.st_uid, before.st_gid)
         os.fchmod(self._descriptor, mode)
-
-    def close(self) -> None:
-        """Close it and put it in its place."""
-        if self._descriptor >= 0:
-            super().close()
-            os.replace(self._path, self._final)
-
-    def discard(self) -> None:
-        """Take away what has come; what was there stays."""
-        with contextlib.suppress(OSError):
-            os.unlink(self._path)
-        with contextlib.suppress(OSError):
-            super().close()
 
 
 def place_for(job: ClassAd) -> Callable[[str], str]:

@@ -308,13 +308,13 @@ def _receive_body(
 
     Returns whether it did; what is left of a file by a connection that breaks is taken away.
     """
-    if size == 0:
-        empty: Reader = yield Receive()
-        empty.integer()
-        return True
     left = size
     broken = target is None
     try:
+        if size == 0:
+            empty: Reader = yield Receive()
+            empty.integer()
+            return True
         while left > 0:
             data = yield from _receive_piece(left, encrypted, spent)
             left -= len(data)

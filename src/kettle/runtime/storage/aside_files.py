@@ -2,7 +2,7 @@
 
 A small file on a local disk is read and written at once. Everything on a file system that may
 hang, and the bytes of large files, go through `Aside`; the steps of the dialog then wait for it,
-and other jobs go on.
+and other jobs go on. What takes another file's place does so when it is whole.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import TypeVar
 
 from kettle.runtime.process.aside import Aside
 from kettle.runtime.storage.access_limits import AccessLimits
+from kettle.runtime.storage.beside_files import PART_PREFIX, BesideTarget
 from kettle.runtime.storage.free_space import Reserve
 from kettle.runtime.storage.transfer_files import LocalFiles, LocalSource, LocalTarget
 from kettle.wire.messages.filetransfer import CHUNK
@@ -104,6 +105,12 @@ class AsideFiles(LocalFiles):
         if self._limits is not None:
             self._limits.check(path)
 
+    def _may_have_beside(self, path: str) -> bool:
+        """Tell whether there may be another file in a path's folder: limits may end in a name."""
+        if self._limits is None:
+            return True
+        return self._limits.allow(os.path.join(os.path.dirname(path), PART_PREFIX))
+
     def _write(self, act: Callable[[], T], path: str) -> T:
         """Do what needs the folder of a path, which is made if it may be."""
         try:
@@ -141,7 +148,8 @@ class AsideFiles(LocalFiles):
     ) -> LocalTarget | Awaitable[AsideTarget]:
         """Create or replace a file that will have so many bytes."""
         self._check(path)
-        make = partial(LocalTarget, path, mode, self._reserve, size)
+        kind = BesideTarget if self._may_have_beside(path) else LocalTarget
+        make = partial(kind, path, mode, self._reserve, size)
         return self._open_far_target(path, make) if self._is_far(path) else self._write(make, path)
 
     async def _open_far_target(self, path: str, make: Callable[[], LocalTarget]) -> AsideTarget:

@@ -76,8 +76,11 @@ class LocalTarget:
         # A pipe that nobody reads is refused; waiting for a reader would hold up everybody else.
         flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | AT_EASE
         self._descriptor = open_inside(fence, path, flags, mode or 0o644)
-        facts = os.fstat(self._descriptor)
         self._guard = reserve.guard(self._descriptor) if reserve is not None else None
+        self._give_mode(mode)
+
+    def _give_mode(self, mode: int) -> None:
+        facts = os.fstat(self._descriptor)
         wrong = bool(mode) and stat.S_IMODE(facts.st_mode) != mode
         # An existing file that is not ours keeps the mode it has; so does a device.
         if wrong and stat.S_ISREG(facts.st_mode) and facts.st_uid == os.geteuid():
