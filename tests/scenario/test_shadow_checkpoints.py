@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
+import os
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,7 @@ import pytest
 from kettle.classad import ClassAd
 from kettle.errors import ConnectionLost
 from kettle.runtime.sockets.stream import Stream
+from kettle.runtime.storage.durable import InlineSynchronizer
 from kettle.runtime.storage.transfer_files import LocalFiles
 from kettle.testing.world import World
 from kettle.transfer.go_ahead import Terms
@@ -167,3 +170,47 @@ def test_a_checkpoint_that_broke_off_is_no_reason_of_a_run_that_went_on(tmp_path
         assert here.numbers()[-1] == "005"
 
     play(tmp_path, scenario, script=script)
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_what_a_starter_hears_of_a_checkpoint_is_what_the_disk_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fails: bool
+) -> None:
+    """It gives its files up for what is kept, and for nothing else."""
+    slow_disk(monkeypatch, 5.0)
+    if fails:
+
+        async def full(self: InlineSynchronizer, fd: int) -> None:
+            del self, fd
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+        monkeypatch.setattr(InlineSynchronizer, "sync", full)
+    box = tmp_path / "box"
+    box.mkdir()
+    kept: list[list[str]] = []
+
+    def found() -> list[str]:
+        """What lies in the spool when the starter has its answer."""
+        spooled = [path for path in tmp_path.rglob("state") if path.parent != box]
+        return [path.parent.suffix for path in spooled]
+
+    async def script(starter: StarterEnd, _: ClassAd) -> None:
+        job = await starter.register()
+        await starter.begin()
+        key = job.string("TransferKey") or ""
+        outcome = await transfer(starter, job, key, {"state": b"x"}, box, final=False)
+        kept.append(found())
+        assert outcome.success is not fails
+        if outcome.failure is not None:
+            assert (outcome.failure.code, outcome.failure.subcode) == (12, errno.ENOSPC)
+            assert "No space left on device" in outcome.detail
+        await asyncio.sleep(1)
+        await starter.exit()
+
+    async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> None:
+        await here.run(there, TransferExecutable=False)
+        await here.ended()
+        assert told(here) == ["Started", "Finished"]
+
+    play(tmp_path, scenario, script=script)
+    assert kept == [[] if fails else [".subproc0"]]

@@ -105,6 +105,7 @@ def download(
     *,
     fetch: Callable[[Sequence[tuple[str, str]]], object] | None = None,
     begun: Callable[[bool, int], Failure | Awaitable[Failure | None] | None] | None = None,
+    complete: Callable[[], Failure | Awaitable[Failure | None] | None] | None = None,
     arrived: Callable[[str], object] = _nobody,
 ) -> Dialog[Outcome]:
     """Receive a transfer. `place` gives a name its path, or raises RefusedError.
@@ -114,6 +115,9 @@ def download(
 
     `begun` is told, before anything is placed, whether this is a job's final output and how many
     bytes the sender thinks it is; the Failure that it may return refuses all of it.
+
+    `complete` is told when all has arrived and the sender says so too, before it hears that it did:
+    who keeps it does so then, and says why where that cannot be.
 
     `fetch` runs the plug-ins for (url, path) pairs, after everything else has come, and returns
     a UrlResult for each; without it URLs are not served here. What they bring counts against the
@@ -149,7 +153,7 @@ def download(
             yield from _receive_item(command, path, storage, terms, encrypted, outcome, troubles)
         arrived(name)
     yield from urls.bring(outcome, troubles)
-    yield from _close_download(terms, outcome, troubles)
+    yield from _close_download(terms, outcome, troubles, complete)
     return outcome
 
 
@@ -191,11 +195,20 @@ def _receive_item(
         raise RemoteProtocolError(f"unknown file transfer command {command}")
 
 
-def _close_download(terms: Terms, outcome: Outcome, troubles: Troubles) -> Dialog[None]:
+def _close_download(
+    terms: Terms,
+    outcome: Outcome,
+    troubles: Troubles,
+    complete: Callable[[], Failure | Awaitable[Failure | None] | None] | None,
+) -> Dialog[None]:
     """Exchange the final acks and put both sides' failures together."""
     message: Reader = yield Receive(ACK_SECONDS)
     outcome.peer_ack = message.ad()
     theirs = read_ack(outcome.peer_ack, terms.code)
+    if theirs is None and troubles.first is None and complete is not None:
+        failure: Failure | None = yield Do(complete)
+        if failure is not None:
+            troubles.note(failure.reason, failure.subcode, failure.code)
     mine = None
     if theirs is not None:
         # Both sides say that they failed, so that either one's text tells the whole story. Of what

@@ -445,6 +445,55 @@ def test_a_receiver_that_objects_to_what_is_announced_takes_nothing(key: bytes |
         assert not outcome.sender_failed
 
 
+@pytest.mark.parametrize("missing", [(), ("b",)], ids=["all", "not all"])
+def test_what_has_arrived_is_kept_before_its_sender_hears_that_it_did(
+    missing: tuple[str, ...],
+) -> None:
+    """And only if it is all there; a receiver that cannot keep it says why."""
+    kept: list[str] = []
+    target = MemoryDisk()
+
+    def complete() -> Failure:
+        kept.append(",".join(target.files))
+        return Failure("cannot keep it", 12, errno.ENOSPC)
+
+    items = [SendFile(f"/{name}", name) for name in ("a", *missing)]
+    sent, received = run_pair(
+        upload(items, MemoryDisk({"/a": b"a"}), STARTER),
+        download(place, target, SHADOW, complete=complete),
+    )
+    assert sent.failure is not None
+    assert received.failure is not None
+    if missing:
+        assert kept == []
+        assert sent.failure.subcode == errno.ENOENT
+        return
+    assert kept == ["/box/a"]
+    for outcome in (sent, received):
+        assert outcome.failure is not None
+        assert (outcome.failure.code, outcome.failure.subcode) == (12, errno.ENOSPC)
+        assert outcome.detail == "cannot keep it"
+        assert not outcome.sender_failed
+
+
+def test_an_empty_file_whose_sender_disappears_is_taken_away() -> None:
+    def gone() -> Dialog[None]:
+        yield Send(Words(0, ClassAd()))
+        yield Send(Words(1))
+        yield Send(Words("a"))
+        yield Send(Words(300))
+        yield Receive()
+        yield Receive()
+        yield Send(Words(ClassAd({"Result": 2})))
+        yield Send(Words(0o644))
+        yield Send(Words(0))
+
+    target = MemoryDisk()
+    with pytest.raises(ConnectionLost):
+        run_pair(gone(), download(place, target, STARTER))
+    assert (target.files, target.closed) == ({}, ["/box/a"])
+
+
 def test_a_peer_that_disappears_is_an_error_and_not_a_result() -> None:
     def gone() -> Dialog[None]:
         yield Receive()

@@ -104,12 +104,11 @@ async def take_output(shadow: Run, stream: Stream) -> None:
         arrival.files,
         _terms(shadow, stream, turn, "Output", shadow.max_output_bytes),
         begun=arrival.begun,
+        complete=arrival.complete,
     )
     try:
         async with _alone(shadow):
             outcome = await stream.run(dialog)
-        if outcome.success and store.is_begun:
-            await _keep(shadow, store)
         _note_spent(shadow, "FileWrite", "NetRead", outcome.spent)
         # Before anything is waited for: the next transfer may begin.
         shadow.received_bytes += outcome.bytes
@@ -150,20 +149,27 @@ async def _alone(shadow: Run) -> AsyncIterator[None]:
             shadow.arriving = None
 
 
-async def _keep(shadow: Run, store: IntermediateStore) -> None:
-    """Have on disk what an unfinished job left, also where the run ends meanwhile."""
+async def _keep(shadow: Run, store: IntermediateStore) -> Failure | None:
+    """Have on disk what an unfinished job left, also where the run ends meanwhile.
+
+    Returns why not.
+    """
     keeping = tasks.spawn(_keep_or_tell(shadow, store), f"keeping files of {shadow.name}")
     shadow.keeping.add(keeping)
     keeping.add_done_callback(shadow.keeping.discard)
     await asyncio.wait((keeping,))
+    failure: Failure | None = keeping.result()
+    return failure
 
 
-async def _keep_or_tell(shadow: Run, store: IntermediateStore) -> None:
+async def _keep_or_tell(shadow: Run, store: IntermediateStore) -> Failure | None:
     """Keep the files; a disk that fails leaves what was kept before."""
     try:
         await store.keep()
     except (StorageError, OSError) as error:
         shadow.log(f"The job's next run does not get what this one left: {error}")
+        return Failure(str(error), _CODES["Output"], error.errno or 0)
+    return None
 
 
 async def _object_to(size: int, folder: str | None, files: AsideFiles) -> Failure | None:
@@ -226,6 +232,12 @@ class _Arrival:
         objection = await _object_to(size, only_folder(shadow.job, self._landing), self.files)
         self.refused = objection is not None
         return objection
+
+    async def complete(self) -> Failure | None:
+        """Have on disk what has come, before its sender gives it up; say why it cannot be."""
+        if self.store.is_begun:
+            return await _keep(self._shadow, self.store)
+        return None
 
 
 def _is_failure_report(shadow: Run) -> bool:
