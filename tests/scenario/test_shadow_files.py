@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import errno
+import os
 from pathlib import Path
 
 import pytest
 
 from kettle.classad import ClassAd
 from kettle.errors import ConnectionLost
+from kettle.runtime.storage.durable import InlineSynchronizer
 from kettle.testing.world import World
+from kettle.transfer.outcome import Outcome
 from kettle.wire.commands import Command
 from kettle.wire.dialog import Words
 from kettle.wire.messages import syscalls as calls
@@ -166,6 +170,51 @@ def test_what_comes_before_the_end_waits_in_the_spool_for_the_next_run(
         assert [path.name for path in spool.parent.iterdir()] == [spool.name]
         assert not (tmp_path / "state").exists()
         assert "JobStatus" not in here.updates
+
+    play(tmp_path, scenario, script=script)
+
+
+@pytest.mark.parametrize("where", ["spool", "full spool", "home"])
+def test_output_whose_only_copy_is_here_is_on_disk_before_its_machine_hears_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    synced: list[str] = []
+
+    async def sync(self: InlineSynchronizer, fd: int) -> None:
+        del self
+        path = os.readlink(f"/proc/self/fd/{fd}")
+        if where == "full spool" and path.endswith("/out"):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        synced.append(path)
+
+    box = tmp_path / "box"
+    box.mkdir()
+    spool = tmp_path / "spool" / "7" / "3" / "cluster7.proc3.subproc0"
+    spool.mkdir(parents=True)
+    sent: list[Outcome] = []
+
+    async def script(starter: StarterEnd, _: ClassAd) -> None:
+        job = await starter.register()
+        await starter.begin()
+        monkeypatch.setattr(InlineSynchronizer, "sync", sync)
+        key = job.string("TransferKey") or ""
+        sent.append(await transfer(starter, job, key, {"out": b"x"}, box))
+        had = {str(spool), f"{spool}/out"} & set(synced)
+        assert had == ({str(spool), f"{spool}/out"} if where == "spool" else set())
+        await starter.exit()
+
+    async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> None:
+        folder = {} if where == "home" else {"Iwd": str(spool), "StageInStart": 1}
+        await here.run(there, TransferExecutable=False, **folder)
+        await here.ended()
+        (outcome,) = sent
+        if where == "full spool":
+            assert outcome.failure is not None
+            assert (outcome.failure.code, outcome.failure.subcode) == (12, errno.ENOSPC)
+            assert outcome.detail.endswith(f"{spool}: (errno 28) No space left on device")
+        else:
+            assert outcome.success
+            assert ((spool if where == "spool" else tmp_path) / "out").read_bytes() == b"x"
 
     play(tmp_path, scenario, script=script)
 

@@ -42,7 +42,7 @@ async def put_in_place(files: Files, privileges: Privileges, folder: str) -> Non
     arriving, old = folder + ARRIVING, folder + OLD
     settle(privileges, folder)
     try:
-        await _sync_tree(files, privileges, arriving)
+        await sync_tree(files, privileges, arriving)
         await tasks.in_turns(remove_as_root(privileges, old))
         with privileges.as_root():
             try:
@@ -76,7 +76,7 @@ def settle(privileges: Privileges, folder: str) -> None:
         os.rename(folder + OLD, folder)
 
 
-async def _sync_tree(files: Files, privileges: Privileges, folder: str) -> None:
+async def sync_tree(files: Files, privileges: Privileges, folder: str) -> None:
     """Return when the files and folders below a folder, and it itself, are on disk."""
     with contextlib.closing(_opened(folder)) as opened:
         while True:

@@ -19,6 +19,7 @@ from kettle.config.knobs.transfer import TransferKnobs
 from kettle.errors import RefusedError, StorageError, WireError
 from kettle.records.event_cluster import FileTransferEvent
 from kettle.runtime import tasks
+from kettle.runtime.storage import folder_swap
 from kettle.runtime.storage.aside_files import AsideFiles
 from kettle.runtime.storage.transfer_files import LocalFiles
 from kettle.shadow.endings import Request, Wish, transfer_reason
@@ -39,6 +40,7 @@ from kettle.transfer.plan import (
     plan_input_by_steps,
     plan_landing,
     split_at_commas,
+    spool_directory,
 )
 from kettle.transfer.receiving import download
 from kettle.transfer.sending import upload
@@ -94,7 +96,8 @@ async def take_output(shadow: Run, stream: Stream) -> None:
     """Receive files over a connection that named the job's transfer key.
 
     The final output goes where the user wants it. What comes before (a checkpoint, or the files of
-    an evicted job) waits in the spool for the next run.
+    an evicted job) waits in the spool for the next run. What the spool has is on disk before the
+    starter hears that it came.
     """
     turn = Turn(shadow, "Output")
     arrival = _Arrival(shadow, turn)
@@ -172,6 +175,20 @@ async def _keep_or_tell(shadow: Run, store: IntermediateStore) -> Failure | None
     return None
 
 
+async def _sync(shadow: Run, folder: str) -> Failure | None:
+    """Have on disk what a folder in the spool holds; return why not."""
+    runtime = shadow.host.runtime
+    try:
+        await folder_swap.sync_tree(runtime.files, runtime.privileges, folder)
+    except FileNotFoundError:
+        # Nothing has come, and nothing was there.
+        return None
+    except OSError as error:
+        text = f"syncing {folder}: (errno {error.errno}) {error.strerror}"
+        return Failure(text, _CODES["Output"], error.errno or 0)
+    return None
+
+
 async def _object_to(size: int, folder: str | None, files: AsideFiles) -> Failure | None:
     """Say why a transfer of `size` bytes to a folder need not begin; None if it may fit there.
 
@@ -198,6 +215,9 @@ class _Arrival:
         spooled = shadow.job.integer("StageInStart") is not None
         directory = shadow.job.string("Iwd") or "/"
         self._landing = plan_landing(shadow.job, directory, spooled=spooled)
+        own = spool_directory(shadow.host.spool or "", shadow.cluster, shadow.proc)
+        # Where the only copy lies of what comes; nothing if that is the user's business.
+        self._spooled = own if spooled and posixpath.normpath(directory) == own else ""
         self.store = IntermediateStore(shadow)
         self.files = AsideFiles(
             shadow.host.aside,
@@ -237,6 +257,10 @@ class _Arrival:
         """Have on disk what has come, before its sender gives it up; say why it cannot be."""
         if self.store.is_begun:
             return await _keep(self._shadow, self.store)
+        if self._spooled:
+            return await _sync(self._shadow, self._spooled)
+        # Limit: what comes to a user's own folder is on disk when that disk has it, as in the
+        # reference: the queue may say before that the job is over.
         return None
 
 
