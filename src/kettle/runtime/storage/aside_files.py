@@ -7,6 +7,7 @@ and other jobs go on. What takes another file's place does so when it is whole.
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import os
 import threading
@@ -153,8 +154,18 @@ class AsideFiles(LocalFiles):
         return self._open_far_target(path, make) if self._is_far(path) else self._write(make, path)
 
     async def _open_far_target(self, path: str, make: Callable[[], LocalTarget]) -> AsideTarget:
-        target = await self._aside.run(partial(self._write, make, path))
+        opening = self._aside.run(partial(self._write, make, path))
+        try:
+            target = await asyncio.shield(opening)
+        except asyncio.CancelledError:
+            opening.add_done_callback(self._drop)
+            raise
         return AsideTarget(target, self._aside)
+
+    def _drop(self, opening: asyncio.Future[LocalTarget]) -> None:
+        """Take away what was opened when nobody waited for it any more."""
+        if not opening.cancelled() and opening.exception() is None:
+            self._aside.run(opening.result().discard)
 
     def make_directory(  # type: ignore[override]
         self, path: str, mode: int

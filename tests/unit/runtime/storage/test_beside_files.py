@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import stat
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -165,6 +168,49 @@ def test_nothing_lies_beside_a_file_where_limits_have_only_its_name(
     target = files.open_target(str(state), 0)
     assert isinstance(target, LocalTarget)
     assert stays(target, state) is stayed
+
+
+class Later:
+    """Does nothing until it is told to."""
+
+    def __init__(self) -> None:
+        self.waiting: list[tuple[asyncio.Future[Any], Callable[[], Any]]] = []
+
+    def run(self, action: Callable[[], Any]) -> asyncio.Future[Any]:
+        future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        self.waiting.append((future, action))
+        return future
+
+    async def act(self) -> None:
+        """Do what waits."""
+        waiting, self.waiting = self.waiting, []
+        for future, action in waiting:
+            future.set_result(action())
+        await asyncio.sleep(0)
+
+
+def test_what_a_slow_disk_begins_after_a_transfer_was_given_up_is_taken_away(state: Path) -> None:
+    async def give_up() -> list[str]:
+        later = Later()
+        files = AsideFiles(later, lambda _: True)
+
+        async def open_it() -> None:
+            opening = files.open_target(str(state), 0o644, 1)
+            assert not isinstance(opening, LocalTarget)
+            await opening
+
+        task = asyncio.create_task(open_it())
+        await asyncio.sleep(0)
+        task.cancel()
+        await asyncio.wait((task,))
+        await later.act()
+        between = os.listdir(state.parent)
+        await later.act()
+        return between
+
+    assert len(asyncio.run(give_up())) == 2
+    assert os.listdir(state.parent) == ["state"]
+    assert state.read_text() == "before"
 
 
 def test_files_that_are_fetched_take_the_place_of_others_whole(state: Path) -> None:
