@@ -122,6 +122,25 @@ def test_checkpoints_that_cannot_be_deleted_are_told_and_stay(place: Place) -> N
     assert (place.shelf / "ap_1.0_7/0000/state").exists()
 
 
+def test_a_pipe_in_the_place_of_an_ad_or_a_manifest_keeps_nobody_waiting(place: Place) -> None:
+    """Whether or not somebody holds its other end."""
+    adless = waiting(place, "cluster1.proc0.subproc0")
+    listless = waiting(place, "cluster2.proc0.subproc0")
+    pipes = [adless / ".job.ad", listless / "_condor_checkpoint_MANIFEST.0000"]
+    for pipe in pipes:
+        pipe.unlink()
+        os.mkfifo(pipe)
+    held = os.open(pipes[0], os.O_RDWR)
+    try:
+        code, found, _ = place.preen(PREEN_CHECKPOINT_CLEANUP_TIMEOUT="60")
+    finally:
+        os.close(held)
+    assert code == 0
+    assert found[0].startswith(f"{adless} - its .job.ad cannot be read")
+    assert found[1].startswith(f"{listless} - checkpoint clean-up proc ")
+    assert found[1].endswith("returned 1")
+
+
 @pytest.mark.root
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can give folders away")
 def test_a_folder_of_another_account_among_an_owner_s_is_told_and_left(place: Place) -> None:

@@ -21,6 +21,7 @@ from kettle.errors import RefusedError
 from kettle.named_tuples import NamedTuple
 from kettle.octets import AS_IS
 from kettle.runtime.process.inheritance import without_inheritance
+from kettle.runtime.storage.small_files import AT_EASE
 from kettle.transfer.checkpoints import JOB_AD, LEFT, places_of, was_checkpoint
 from kettle.transfer.plan import check_name
 from kettle.wire.codec import is_private_attribute
@@ -79,7 +80,7 @@ def set_aside(
 def _prepare(target: str, job: ClassAd) -> None:
     """Make the folder of a job's unwanted checkpoints; a manifest is not without the ad in it."""
     os.makedirs(target, mode=0o700, exist_ok=True)
-    _write_ad(os.path.join(target, JOB_AD), job)
+    _write_ad(target, job)
 
 
 def _move(folder: str, target: str, name: str, job: ClassAd) -> None:
@@ -147,12 +148,25 @@ def _make_owners_folder(privileges: Privileges, account: Account, spool: str, ow
                 os.chown(path, uid, gid)
 
 
-def _write_ad(path: str, job: ClassAd) -> None:
-    """Write a job's ad, without its secrets, for whoever deletes later."""
+def _write_ad(target: str, job: ClassAd) -> None:
+    """Put a job's ad, without its secrets, into the folder, for whoever deletes later.
+
+    The owner may have put anything there: it is written anew beside the folder, and takes the
+    place of what is there.
+    """
     lines = [line for line in job.lines() if not is_private_attribute(line.partition(" ")[0])]
-    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
-    with open(os.open(path, flags, 0o644), "w", encoding="utf-8", errors=AS_IS) as file:
-        file.write("\n".join([*lines, ""]))
+    aside = f"{target}{JOB_AD}.{os.getpid()}"
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(aside)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | AT_EASE
+    try:
+        with open(os.open(aside, flags, 0o644), "w", encoding="utf-8", errors=AS_IS) as file:
+            file.write("\n".join([*lines, ""]))
+        os.rename(aside, os.path.join(target, JOB_AD))
+    except OSError:
+        with contextlib.suppress(OSError):
+            os.unlink(aside)
+        raise
 
 
 def _names(folder: str) -> list[str]:

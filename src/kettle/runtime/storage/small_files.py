@@ -36,23 +36,26 @@ def read_small(path: str) -> bytes:
         os.close(descriptor)
 
 
+def require_regular(descriptor: int) -> int:
+    """Return what is open; OSError if it is no regular file, and then it is open no more."""
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OSError(errno.EINVAL, "it is no regular file")
+    return descriptor
+
+
 def read_regular(descriptor: int, most: int) -> bytes:
     """Return what is in a file that a user may have made, and close it.
 
     OSError for what is no regular file (EINVAL), and for one of more than `most` bytes (EFBIG):
     nothing is read of it.
     """
-    try:
-        facts = os.fstat(descriptor)
-        if not stat.S_ISREG(facts.st_mode):
-            raise OSError(errno.EINVAL, "it is no regular file")
-        if facts.st_size > most:
+    with open(require_regular(descriptor), "rb") as file:
+        size = os.fstat(descriptor).st_size
+        if size > most:
             raise OSError(errno.EFBIG, os.strerror(errno.EFBIG))
         # One that grows meanwhile is read no further.
-        with open(descriptor, "rb", closefd=False) as file:
-            return file.read(facts.st_size)
-    finally:
-        os.close(descriptor)
+        return file.read(size)
 
 
 def open_as_meant(path: str, flags: int, mode: int = 0o644) -> int:

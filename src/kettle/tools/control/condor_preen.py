@@ -27,6 +27,7 @@ from kettle.patterns import late_pattern
 from kettle.runtime.process.privileges import Account, account_of, first_closed
 from kettle.runtime.storage import checkpoint_cleanup
 from kettle.runtime.storage.removal import remove_tree
+from kettle.runtime.storage.small_files import AT_EASE, require_regular
 from kettle.tools.jobs.checkpoint_deletion import plugin_for
 from kettle.tools.options import Option, read_options, run_tool
 from kettle.tools.programs import Streams
@@ -297,8 +298,8 @@ def _files(folder: str) -> Iterator[tuple[str, os.stat_result]]:
 def _read_job(path: str) -> ClassAd:
     """Return the ad beside the manifests; RefusedError if it is none."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-        with open(descriptor, encoding="utf-8", errors=AS_IS) as file:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | AT_EASE)
+        with open(require_regular(descriptor), encoding="utf-8", errors=AS_IS) as file:
             job = parse_old_ad(file.read(_LARGEST_AD))
     except (OSError, ClassAdSyntaxError) as error:
         raise RefusedError(f"its {JOB_AD} cannot be read: {error}") from None

@@ -22,6 +22,7 @@ from kettle.config.knobs.transfer import TransferKnobs
 from kettle.errors import ConfigError, RefusedError
 from kettle.octets import AS_IS, to_text
 from kettle.runtime.storage.files import give_name
+from kettle.runtime.storage.small_files import AT_EASE, require_regular
 from kettle.transfer.checkpoints import FAILURE, JOB_AD, MANIFEST, MANIFEST_STEM, file_of
 from kettle.wire.security.mapfile import parse_prefix_map
 
@@ -63,7 +64,8 @@ class Deletion:
         """
         manifest = os.path.join(self._folder, name)
         try:
-            with open(manifest, encoding="utf-8", errors=AS_IS, newline="\n") as file:
+            descriptor = require_regular(os.open(manifest, os.O_RDONLY | AT_EASE))
+            with open(descriptor, encoding="utf-8", errors=AS_IS, newline="\n") as file:
                 lines = [line.strip() for line in file]
         except OSError:
             raise RefusedError("Failed to open MANIFEST, aborting.") from None

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Generator
 from pathlib import Path
+
+import pytest
 
 from kettle.classad import ClassAd
 from kettle.runtime.process.privileges import Privileges, account_of
@@ -11,20 +14,60 @@ from kettle.runtime.storage import checkpoint_cleanup
 from kettle.transfer.checkpoints import manifest_name
 
 
+class Waiting:
+    """A job's folder in the spool with a manifest, and where that is to wait."""
+
+    def __init__(self, spool: Path) -> None:
+        self.spool = spool
+        self.folder = spool / "1/0/cluster1.proc0.subproc0"
+        self.folder.mkdir(parents=True)
+        (self.folder / manifest_name(0)).touch()
+        self.target = spool / "checkpoint-cleanup/alice/cluster1.proc0.subproc0"
+
+    def set_aside(self) -> Generator[None, None, str | None]:
+        us = account_of(os.getuid())
+        job = ClassAd({"Owner": "alice", "ClusterId": 1, "ClaimId": "secret"})
+        privileges = Privileges(us, can_switch=False)
+        return checkpoint_cleanup.set_aside(privileges, us, str(self.spool), str(self.folder), job)
+
+
+@pytest.fixture
+def waiting(tmp_path: Path) -> Waiting:
+    return Waiting(tmp_path)
+
+
 def test_a_folder_that_a_deletion_removes_meanwhile_is_made_again_with_the_ad(
-    tmp_path: Path,
+    waiting: Waiting,
 ) -> None:
-    folder = tmp_path / "1/0/cluster1.proc0.subproc0"
-    folder.mkdir(parents=True)
-    (folder / manifest_name(0)).touch()
-    us = account_of(os.getuid())
-    job = ClassAd({"Owner": "alice", "ClusterId": 1})
-    steps = checkpoint_cleanup.set_aside(
-        Privileges(us, can_switch=False), us, str(tmp_path), str(folder), job
-    )
+    steps = waiting.set_aside()
     next(steps)
-    target = tmp_path / "checkpoint-cleanup/alice/cluster1.proc0.subproc0"
-    (target / ".job.ad").unlink()
-    target.rmdir()
+    (waiting.target / ".job.ad").unlink()
+    waiting.target.rmdir()
     assert [*steps] == []
-    assert set(os.listdir(target)) == {".job.ad", manifest_name(0)}
+    assert set(os.listdir(waiting.target)) == {".job.ad", manifest_name(0)}
+
+
+@pytest.mark.timeout(30)
+def test_what_an_owner_puts_in_the_place_of_the_ad_keeps_nobody_waiting_and_is_not_followed(
+    waiting: Waiting,
+) -> None:
+    """The folder is the owner's, and who makes it is a daemon of everybody's."""
+    waiting.target.mkdir(parents=True)
+    os.mkfifo(waiting.target / ".job.ad")
+    precious = waiting.spool / "precious"
+    precious.write_text("as it was")
+    aside = waiting.target.with_name(f"{waiting.target.name}.job.ad.{os.getpid()}")
+    aside.symlink_to(precious)
+    assert [*waiting.set_aside()] == [None]
+    assert (waiting.target / ".job.ad").read_text() == 'Owner = "alice"\nClusterId = 1\n'
+    assert os.listdir(waiting.target.parent) == [waiting.target.name]
+    assert precious.read_text() == "as it was"
+
+
+def test_what_cannot_take_the_place_of_an_ad_is_not_left_beside_the_folder(
+    waiting: Waiting,
+) -> None:
+    (waiting.target / ".job.ad").mkdir(parents=True)
+    with pytest.raises(IsADirectoryError):
+        next(waiting.set_aside())
+    assert os.listdir(waiting.target.parent) == [waiting.target.name]
