@@ -194,3 +194,22 @@ def test_streams_are_looked_for_until_a_survey_has_missed_them(tmp_path: Path) -
 
     one.privileges.as_account = switch  # type: ignore[assignment,method-assign]
     assert one.stream_times() == {}
+
+
+@pytest.mark.timeout(30)
+def test_a_pipe_of_the_job_s_in_the_place_of_a_file_of_ours_keeps_nobody_waiting(
+    tmp_path: Path,
+) -> None:
+    one = keeper(tmp_path)
+    pipe = f"{one.sandbox.scratch}/out"
+    os.mkfifo(pipe)
+    with pytest.raises(OSError, match="No such device or address"):
+        one.write(pipe, "text", 0o600)
+    other_end = os.open(pipe, os.O_RDWR | os.O_NONBLOCK)
+    try:
+        with pytest.raises(OSError, match="it is no regular file"):
+            one.write(pipe, "text", 0o600)
+        with pytest.raises(BlockingIOError):
+            os.read(other_end, 1)
+    finally:
+        os.close(other_end)

@@ -17,6 +17,8 @@ import re
 import stat
 from collections.abc import Callable, Iterable, Iterator
 
+from kettle.runtime.storage.small_files import AT_EASE, require_regular
+
 IN_ANOTHER = f"{os.strerror(errno.EACCES)}: it lies in the sandbox of another job"
 NOWHERE = f"{os.strerror(errno.EACCES)}: it lies in none of this machine's own folders"
 _FOLDER = os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC
@@ -212,6 +214,11 @@ def open_inside(fence: Fence | None, path: str, flags: int, mode: int = 0o644) -
     if fence is None:
         return os.open(path, flags, mode)
     return fence.make(path, flags, mode) if flags & os.O_CREAT else fence.open(path, flags)
+
+
+def open_regular(fence: Fence | None, path: str, flags: int, mode: int = 0o644) -> int:
+    """Open a regular file as `open_inside` does; for a pipe or a device OSError, at once."""
+    return require_regular(open_inside(fence, path, flags | AT_EASE, mode))
 
 
 @contextlib.contextmanager

@@ -24,8 +24,7 @@ from kettle.config.knob import split_list
 from kettle.config.knobs.transfer import TransferKnobs
 from kettle.octets import AS_IS, to_text
 from kettle.runtime.process.inheritance import without_inheritance
-from kettle.runtime.storage.fences import Fence, opener
-from kettle.runtime.storage.transfer_files import open_to_read
+from kettle.runtime.storage.fences import Fence, open_regular
 from kettle.transfer.outcome import UrlResult
 from kettle.transfer.plugin_records import TransferClass, file_record, run_record
 from kettle.transfer.plugins import (
@@ -421,14 +420,16 @@ def _be_built_in(
 
 def _read(path: str, fence: Fence | None) -> str:
     try:
-        with open(open_to_read(path, fence), encoding="utf-8", errors=AS_IS) as file:
+        descriptor = open_regular(fence, path, os.O_RDONLY)
+        with open(descriptor, encoding="utf-8", errors=AS_IS) as file:
             return file.read(MAX_OUTPUT)
     except OSError:
         return ""
 
 
 def _write(path: str, text: str, fence: Fence | None) -> None:
-    with open(path, "w", encoding="utf-8", errors=AS_IS, opener=opener(fence)) as file:
+    descriptor = open_regular(fence, path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+    with open(descriptor, "w", encoding="utf-8", errors=AS_IS) as file:
         os.fchmod(file.fileno(), 0o644)
         file.write(text)
 

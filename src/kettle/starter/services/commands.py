@@ -182,7 +182,7 @@ class StarterCommands:
         try:
             await self._await_look(stream)
             folder, keys = await self._shells.prepare(request.string("Shell") or "")
-        except KettleError as error:
+        except (KettleError, OSError) as error:
             reply["Result"] = False
             reply["ErrorString"] = str(error)
             reply["Retry"] = getattr(error, "code", 0) == _NOT_YET

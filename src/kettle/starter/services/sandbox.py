@@ -16,10 +16,10 @@ from typing import Protocol
 from kettle.named_tuples import NamedTuple
 from kettle.octets import to_bytes
 from kettle.runtime.process.privileges import Account, Privileges
-from kettle.runtime.storage.fences import Fence, open_inside, opened_folder
+from kettle.runtime.storage.fences import Fence, open_regular, opened_folder
 from kettle.runtime.storage.owned_files import OwnedFiles
 from kettle.runtime.storage.removal import remove_tree
-from kettle.runtime.storage.small_files import write_fully
+from kettle.runtime.storage.small_files import AT_EASE, write_fully
 from kettle.runtime.storage.transfer_files import open_to_read
 from kettle.runtime.storage.trees import walk_tree
 from kettle.starter.sandbox import Sandbox
@@ -351,8 +351,8 @@ def _is_small_file(path: str) -> bool:
 
 
 def _write(file: SmallFile, fence: Fence | None = None) -> None:
-    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW
-    descriptor = open_inside(fence, file.path, flags, file.mode)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW
+    descriptor = open_regular(fence, file.path, flags, file.mode)
     try:
         write_fully(descriptor, to_bytes(file.text))
     finally:
@@ -364,7 +364,7 @@ def _overwrite(file: SmallFile) -> None:
 
     It is not emptied first: the file system would then write it to the disk when it is closed.
     """
-    flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+    flags = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | AT_EASE
     try:
         descriptor = os.open(file.path, flags, file.mode)
     except OSError:

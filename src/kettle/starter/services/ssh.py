@@ -15,7 +15,8 @@ from dataclasses import dataclass
 
 from kettle.errors import KettleError
 from kettle.octets import to_text
-from kettle.runtime.storage.fences import open_inside
+from kettle.runtime.storage.fences import open_regular
+from kettle.runtime.storage.small_files import require_regular
 from kettle.starter.services.parts import Starter
 from kettle.starter.services.view import has_shell
 
@@ -85,7 +86,7 @@ class ShellServer:
         self._count = 0
 
     async def prepare(self, shells: str) -> tuple[str, Keys]:
-        """Make the folder with keys and configuration; KettleError if that cannot be."""
+        """Make the folder with keys and configuration; KettleError or OSError if that cannot be."""
         starter, settings = self._starter, self._starter.settings
         if not settings.ssh_to_job:
             raise KettleError("ssh_to_job is turned off on this machine (ENABLE_SSH_TO_JOB)")
@@ -133,7 +134,7 @@ class ShellServer:
             raise KettleError(f"{argv[0]} failed with status {status}")
 
     def _read(self, path: str) -> bytes:
-        descriptor = self._starter.keeper.open(path)
+        descriptor = require_regular(self._starter.keeper.open(path))
         try:
             return os.read(descriptor, 64 * 1024)
         finally:
@@ -171,8 +172,9 @@ class ShellServer:
         said = -1
         try:
             with keeper.privileges.as_account(keeper.account):
-                flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
-                said = open_inside(keeper.fence, f"{folder}/sshd.log", flags, 0o600)
+                flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
+                said = open_regular(keeper.fence, f"{folder}/sshd.log", flags, 0o600)
+            os.set_blocking(said, True)
             with (
                 starter.jobs.inside_with_shell(starter.sandbox.scratch),
                 keeper.privileges.as_job(keeper.account),

@@ -10,7 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from kettle.runtime.storage.fences import IN_ANOTHER, NOWHERE, Fence, opened_folder, opener
+from kettle.runtime.storage.fences import (
+    IN_ANOTHER,
+    NOWHERE,
+    Fence,
+    open_regular,
+    opened_folder,
+    opener,
+)
 from kettle.runtime.storage.transfer_files import LocalFiles
 from kettle.starter.sandbox import OF_A_STARTER
 
@@ -178,3 +185,23 @@ def test_a_calm_sandbox_costs_no_look(
     assert fence.allows(f"{own}/mine")
     with pytest.raises(AssertionError):
         fence.open(f"{own}/../dir_2/secret", os.O_RDONLY)
+
+
+@pytest.mark.timeout(30)
+@pytest.mark.parametrize("flags", [os.O_RDONLY, NEW])
+@pytest.mark.parametrize("is_held", [False, True])
+def test_a_pipe_is_refused_at_once_whether_or_not_it_has_another_end(
+    folders: Path, fence: Fence, flags: int, is_held: bool
+) -> None:
+    pipe = folders / "execute/dir_1/pipe"
+    os.mkfifo(pipe)
+    other_end = os.open(pipe, os.O_RDWR) if is_held else -1
+    before = os.listdir("/proc/self/fd")
+    try:
+        for around in (fence, None):
+            with pytest.raises(OSError, match=r"no regular file|No such device or address"):
+                open_regular(around, str(pipe), flags)
+        assert len(os.listdir("/proc/self/fd")) == len(before)
+    finally:
+        if is_held:
+            os.close(other_end)

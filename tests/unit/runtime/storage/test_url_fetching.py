@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import pytest
 
 from kettle.runtime import life
 from kettle.runtime.process.processes import Child, SystemProcesses
-from kettle.runtime.storage.url_fetching import MachinePlugins, UrlFetcher
+from kettle.runtime.storage.url_fetching import MachinePlugins, UrlFetcher, _read, _write
 from kettle.transfer.plugins import PluginRules
 
 PLUGIN = """#!/bin/sh
@@ -103,3 +104,21 @@ def test_a_plug_in_gets_those_of_the_job_s_variables_that_bear_its_name(tmp_path
     assert {"BOX_DEBUG=1", "box_too=2", "PATH=/bin:/usr/bin"} <= set(seen)
     assert "CURL_MAX_REDIRS=3" not in seen
     assert built_in == [{"CURL_MAX_REDIRS": "3"}]
+
+
+@pytest.mark.timeout(30)
+def test_a_pipe_in_the_place_of_a_plug_in_s_questions_or_answers_keeps_nobody_waiting(
+    tmp_path: Path,
+) -> None:
+    """A job that goes on after its checkpoint sees their names."""
+    pipe = tmp_path / "questions"
+    os.mkfifo(pipe)
+    with pytest.raises(OSError, match="No such device or address"):
+        _write(str(pipe), "text", None)
+    other_end = os.open(pipe, os.O_RDWR)
+    try:
+        with pytest.raises(OSError, match="it is no regular file"):
+            _write(str(pipe), "text", None)
+        assert _read(str(pipe), None) == ""
+    finally:
+        os.close(other_end)
