@@ -142,10 +142,21 @@ def _make_owners_folder(privileges: Privileges, account: Account, spool: str, ow
         (above, facts.st_uid, facts.st_gid),
         (os.path.join(above, owner), account.uid, account.gid),
     ):
-        with privileges.as_root(), contextlib.suppress(FileExistsError):
-            os.mkdir(path, 0o755)
-            if privileges.can_switch:
-                os.chown(path, uid, gid)
+        with privileges.as_root():
+            with contextlib.suppress(FileExistsError):
+                os.mkdir(path, 0o755)
+            if privileges.can_switch and uid != 0:
+                _give(path, uid, gid)
+
+
+def _give(path: str, uid: int, gid: int) -> None:
+    """Give somebody a folder that root has just made, or made and was killed before it gave it."""
+    folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        if os.fstat(folder).st_uid == 0 and not os.listdir(folder):
+            os.fchown(folder, uid, gid)
+    finally:
+        os.close(folder)
 
 
 def _write_ad(target: str, job: ClassAd) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from kettle.classad import ClassAd
-from kettle.runtime.process.privileges import Privileges, account_of
+from kettle.runtime.process.privileges import Account, Privileges, account_of
 from kettle.runtime.storage import checkpoint_cleanup
 from kettle.transfer.checkpoints import manifest_name
 
@@ -24,11 +24,15 @@ class Waiting:
         (self.folder / manifest_name(0)).touch()
         self.target = spool / "checkpoint-cleanup/alice/cluster1.proc0.subproc0"
 
-    def set_aside(self) -> Generator[None, None, str | None]:
+    def set_aside(
+        self, privileges: Privileges | None = None, owner: Account | None = None
+    ) -> Generator[None, None, str | None]:
         us = account_of(os.getuid())
+        privileges = privileges or Privileges(us, can_switch=False)
         job = ClassAd({"Owner": "alice", "ClusterId": 1, "ClaimId": "secret"})
-        privileges = Privileges(us, can_switch=False)
-        return checkpoint_cleanup.set_aside(privileges, us, str(self.spool), str(self.folder), job)
+        return checkpoint_cleanup.set_aside(
+            privileges, owner or us, str(self.spool), str(self.folder), job
+        )
 
 
 @pytest.fixture
@@ -71,3 +75,38 @@ def test_what_cannot_take_the_place_of_an_ad_is_not_left_beside_the_folder(
     with pytest.raises(IsADirectoryError):
         next(waiting.set_aside())
     assert os.listdir(waiting.target.parent) == [waiting.target.name]
+
+
+@pytest.mark.root
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can give folders away")
+def test_who_is_killed_before_a_folder_is_the_owner_s_keeps_nothing_from_being_set_aside(
+    open_place: Path,
+) -> None:
+    waiting, owner = Waiting(open_place), account_of(65534)
+    os.chown(waiting.folder, owner.uid, owner.gid)
+    waiting.target.parent.mkdir(parents=True)
+    switching = Privileges(account_of(0), can_switch=True)
+    assert [*waiting.set_aside(switching, owner)] == [None]
+    assert set(os.listdir(waiting.target)) == {".job.ad", manifest_name(0)}
+    assert waiting.target.parent.stat().st_uid == owner.uid
+
+
+@pytest.mark.root
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can give folders away")
+@pytest.mark.parametrize("is_link", [False, True])
+def test_root_gives_away_no_folder_that_is_in_use_or_that_a_link_leads_to(
+    open_place: Path, is_link: bool
+) -> None:
+    waiting, owner = Waiting(open_place), account_of(65534)
+    os.chown(waiting.folder, owner.uid, owner.gid)
+    owners, roots = waiting.target.parent, open_place / "of root"
+    roots.mkdir()
+    owners.parent.mkdir()
+    if is_link:
+        owners.symlink_to(roots)
+    else:
+        roots.rename(owners)
+        (owners / "in use").touch()
+    with pytest.raises(OSError, match=r"Permission denied|Not a directory"):
+        next(waiting.set_aside(Privileges(account_of(0), can_switch=True), owner))
+    assert owners.stat().st_uid == 0
