@@ -3,7 +3,8 @@
 Only a manifest says what lies at the URL. One that is not needed is moved, out of the job's folder,
 to `SPOOL/checkpoint-cleanup/OWNER/`, where the job's ad is put beside it; `condor_manifest` deletes
 what it lists and then the manifest itself. Whatever fails stays there, and `condor_preen` tries
-again. Everything below OWNER is the owner's, and is done with the owner's rights.
+again. Everything below OWNER is the owner's, and is done with the owner's rights. What cannot be
+moved there stays in the spool, where the schedd gives the job's folder another name.
 """
 
 from __future__ import annotations

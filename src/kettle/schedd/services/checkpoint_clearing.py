@@ -65,7 +65,7 @@ class CheckpointClearing:
             self._setting = None
 
     async def _set_aside(self, job: Job) -> None:
-        """Move a job's manifests; a trouble with them keeps nobody in the queue."""
+        """Move a job's manifests; a trouble with them keeps them, and nobody in the queue."""
         schedd, runtime = self._schedd, self._schedd.runtime
         try:
             account = schedd.accounts.of(job.user)
@@ -78,7 +78,10 @@ class CheckpointClearing:
             )
             folder = await tasks.in_turns(moving)
         except (OSError, RefusedError, NotFoundError) as error:
-            runtime.log.problem(f"Job {job.id} leaves checkpoints behind: {error}")
+            left, where = schedd.spool.left_folder(job), ""
+            if schedd.spool.has_manifests(left):
+                where = f". Their manifests are kept in {schedd.spool.keep_aside(left)}"
+            runtime.log.problem(f"Job {job.id} leaves checkpoints behind: {error}{where}")
             return
         found = checkpoint_cleanup.unwanted(job.ad, folder)
         if found is not None:

@@ -13,7 +13,7 @@ import re
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import count
+from itertools import count, islice
 from typing import TYPE_CHECKING
 
 from kettle.attributes.codes import JobStatus
@@ -25,6 +25,7 @@ from kettle.runtime.storage.free_space import read_free_kib
 from kettle.runtime.storage.growing_file import GrowingFile
 from kettle.runtime.storage.removal import remove_as_root
 from kettle.schedd.queue.job_ids import JobId, spool_folder
+from kettle.transfer.checkpoints import was_checkpoint
 from kettle.transfer.spool_names import LEFT, SPOOL_FAN, left_directory
 
 if TYPE_CHECKING:
@@ -37,6 +38,11 @@ _SWAPPING = frozenset({JobStatus.RUNNING, JobStatus.TRANSFERRING_OUTPUT, JobStat
 _AT_ONCE = 100
 # What the name of a folder that is being removed ends with, before a number.
 _GONE = ".gone"
+# What the name of one ends with that stays for its manifests of checkpoints at a URL.
+_KEPT = ".kept"
+# Limit: names in a job's folder among which a manifest is looked for. Where there are manifests
+# there is little else.
+_MOST_NAMES = 1000
 # Limit: the explanation of a schedd's own submit commands; it travels in one message.
 _LONGEST_HELP = 64 * 1024
 _CLUSTER_FILE = re.compile(r"condor_submit\.(\d{1,18})\.(?:items|digest)")
@@ -115,6 +121,25 @@ class SpoolFolder:
         if not any([self._remove_if_there(folder), self._remove_if_there(folder + LEFT)]):
             _remove_with_parent(above)
 
+    def keep_aside(self, folder: str) -> str:
+        """Give a folder a name under which nobody takes it for a job's, or removes it; return it.
+
+        For manifests of checkpoints at a URL that cannot be set aside (`checkpoint_cleanup`): an
+        administrator finds them there. It is the folder's own name if it cannot be renamed.
+        """
+        kept = self._unused(folder + _KEPT)
+        try:
+            with self._runtime.privileges.as_root():
+                os.rename(folder, kept)
+        except OSError:
+            return folder
+        return kept
+
+    def _unused(self, stem: str) -> str:
+        """Return a name that nothing has."""
+        names = (f"{stem}{number}" for number in self._numbers)
+        return next(path for path in names if not os.path.lexists(path))
+
     def remove_left(self, job: JobId) -> None:
         """Have removed what the runs of a spooled job left: its next one begins anew."""
         self._remove_if_there(self.job_folder(job) + LEFT)
@@ -135,11 +160,7 @@ class SpoolFolder:
         """
         aside = folder
         if _GONE not in os.path.basename(folder):
-            aside = next(
-                path
-                for path in (f"{folder}{_GONE}{number}" for number in self._numbers)
-                if not os.path.lexists(path)
-            )
+            aside = self._unused(folder + _GONE)
             with self._runtime.privileges.as_root(), contextlib.suppress(OSError):
                 os.rename(folder, aside)
         self._going.append(aside if os.path.lexists(aside) else folder)
@@ -165,7 +186,10 @@ class SpoolFolder:
 
         A power cut between a job's last record and the removal of its folder leaves such things.
         What has no name of ours is left alone. One in the middle of a swap of folders is mended.
-        Whole folders are on their way out when this returns.
+        Whole folders are on their way out when this returns. One with manifests of checkpoints at
+        a URL is kept under another name, and told of.
+        Limit: without the job's ad nobody can say where the URL is, so that an administrator has to
+        delete what they list.
         """
         removed = []
         for looked_at, named in enumerate(_named_for_jobs(self.path), 1):
@@ -176,12 +200,33 @@ class SpoolFolder:
             if named.is_going:
                 self._remove_aside(named.path)
             elif not knows(named.cluster, named.proc):
+                if named.proc is not None and self.has_manifests(named.path):
+                    self._keep_orphan(named.path)
+                    continue
                 removed.append(self._remove_orphan(named))
             elif named.proc is not None:
                 folder = self.job_folder(JobId(named.cluster, named.proc))
                 for one in (folder, folder + LEFT):
                     folder_swap.settle(self._runtime.privileges, one)
         return removed
+
+    def has_manifests(self, folder: str) -> bool:
+        """Whether there are manifests of checkpoints at a URL in a job's folder."""
+        with (
+            self._runtime.privileges.as_root(),
+            contextlib.suppress(OSError),
+            os.scandir(folder) as entries,
+        ):
+            return any(
+                was_checkpoint(entry.name) is not None for entry in islice(entries, _MOST_NAMES)
+            )
+        return False
+
+    def _keep_orphan(self, folder: str) -> None:
+        self._runtime.log.problem(
+            f"{folder} is of a job that is gone, and has the manifests of checkpoints at a URL: "
+            f"it is kept as {self.keep_aside(folder)}"
+        )
 
     def _remove_orphan(self, named: _Named) -> str:
         """Have it removed; return its name in the spool."""

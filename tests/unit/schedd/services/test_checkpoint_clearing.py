@@ -147,6 +147,23 @@ def test_what_hangs_is_left_and_the_others_of_its_batch_come_again(begin: Begin)
     assert "condor_preen" in told
 
 
+def test_manifests_that_cannot_be_moved_are_kept_and_told(begin: Begin, tmp_path: Path) -> None:
+    """An owner can put things in the way in his own folder."""
+    clearing = begin()
+    (tmp_path / "checkpoint-cleanup/alice").mkdir(parents=True)
+    (tmp_path / "checkpoint-cleanup/alice/cluster1.proc0.subproc0").touch()
+    run(lambda: [clearing.leave(number) for number in range(2)] and None)
+    assert clearing.batches == [["cluster1.proc1.subproc0"]]
+    (kept,) = (tmp_path / "1/0").iterdir()
+    assert os.listdir(kept) == [manifest_name(0)]
+    (told,) = clearing.told
+    assert told.startswith("Job 1.0 leaves checkpoints behind: ")
+    assert told.endswith(f"kept in {kept}")
+    # Nothing takes it for the folder of a job, of this one or of another with its number.
+    assert asyncio.run(clearing.spool.remove_orphans(lambda *_: False)) == []
+    assert kept.exists()
+
+
 def test_very_many_manifests_are_moved_in_turns(begin: Begin) -> None:
     clearing = begin()
     turns = 0

@@ -212,3 +212,21 @@ def test_orphans_go_in_turns_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     asyncio.run(remove())
     assert unlinking.most <= AT_ONCE
     assert list(tmp_path.iterdir()) == []
+
+
+def test_an_orphan_with_manifests_of_checkpoints_at_a_url_is_kept_and_told(tmp_path: Path) -> None:
+    """Nothing else says what lies at the URL."""
+    told: list[str] = []
+    spool = make_spool(tmp_path)
+    spool._runtime.log = SimpleNamespace(problem=told.append)  # type: ignore[assignment]
+    folder = Path(spool.job_folder(JobId(7, 0)))
+    folder.mkdir(parents=True)
+    (folder / "_condor_checkpoint_FAILURE.0000").touch()
+    assert asyncio.run(spool.remove_orphans(lambda *_: False)) == []
+    (kept,) = folder.parent.iterdir()
+    assert os.listdir(kept) == ["_condor_checkpoint_FAILURE.0000"]
+    (line,) = told
+    assert line.endswith(f"kept as {kept}")
+    assert kept != folder
+    assert asyncio.run(make_spool(tmp_path).remove_orphans(lambda *_: False)) == []
+    assert kept.exists()
