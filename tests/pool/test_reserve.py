@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 import pwd
+import subprocess
+import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -45,6 +48,7 @@ HEAD = (
     "executable = /usr/bin/env\ntransfer_executable = false\nshould_transfer_files = yes\n"
     "request_disk = 50MB\nrequest_memory = 20MB\n"
 )
+SUBMIT = "import sys; from kettle.tools.programs import run_program; run_program(sys.argv.pop(1))"
 HOLD = ("HoldReasonCode", "HoldReasonSubCode", "HoldReason")
 
 
@@ -156,6 +160,35 @@ def test_a_spool_without_room_takes_no_input_and_the_pool_goes_on(
         assert code == 0, complaint
         waiting.wait_for(5, 40)
         wait_until(lambda: ["4"] in ask_queue(pool, "-all", "JobStatus"), 20)
+
+
+def test_of_two_whose_files_arrive_together_the_first_has_the_room_and_the_reserve_stays(
+    tmp_path: Path, work: Path, disk: Path
+) -> None:
+    with personal_pool(tmp_path, settings(disk)) as pool:
+        # For one of them there is room, for half of each, too.
+        with (work / "input").open("wb") as file:
+            file.truncate((DISK_MIB - RESERVED_MIB) * 6 // 10 << 20)
+        sub = work / "spooled.sub"
+        sub.write_text(
+            "executable = /bin/true\ntransfer_executable = false\nrequest_disk = 100MB\n"
+            f"transfer_input_files = {work}/input\nrequirements = false\nqueue\n"
+        )
+        words = [sys.executable, "-c", SUBMIT, "condor_submit", "-spool", str(sub)]
+        both = [
+            subprocess.Popen(
+                words, env={**os.environ, **pool.environment()}, stderr=subprocess.PIPE, text=True
+            )
+            for _ in range(2)
+        ]
+        least = DISK_MIB << 10
+        while any(tool.poll() is None for tool in both):
+            least = min(least, read_free_kib(str(disk)) or 0)
+            time.sleep(0.01)
+        said = [tool.communicate()[1] for tool in both]
+        assert sorted(tool.returncode != 0 for tool in both) == [False, True], said
+        assert "the spool has room for" in "".join(said)
+        assert least >= RESERVED_MIB * 1024
 
 
 def test_the_job_that_makes_most_of_the_files_is_held_and_the_other_goes_on(

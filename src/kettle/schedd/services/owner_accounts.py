@@ -25,6 +25,7 @@ from kettle.errors import KettleError, NotFoundError, StorageError
 from kettle.runtime.process import lent_accounts, name_service
 from kettle.runtime.process.lent_accounts import Register
 from kettle.runtime.process.privileges import Account, find_account
+from kettle.runtime.storage.free_space import Reserve
 from kettle.runtime.storage.owned_files import OwnedFiles
 from kettle.schedd.beside import NotStarted
 
@@ -87,9 +88,9 @@ class OwnerAccounts:
                 "uid until it is mended (condor_reconfig has it read again)"
             )
 
-    def files_of(self, user: str) -> OwnedFiles:
-        """Return the files of an owner; NotFoundError as `of`."""
-        return OwnedFiles(self._runtime.privileges, self.of(user))
+    def files_of(self, user: str, reserve: Reserve | None = None) -> OwnedFiles:
+        """Return the files of an owner, which leave the `reserve` alone; NotFoundError as `of`."""
+        return OwnedFiles(self._runtime.privileges, self.of(user), reserve)
 
     def to_start(self, user: str) -> Account:
         """Return the same for a job that is to start; NotStarted, which holds it, if there is none.

@@ -21,7 +21,7 @@ from kettle.config.knobs.startd import StartdKnobs
 from kettle.errors import KettleError
 from kettle.runtime import tasks
 from kettle.runtime.storage import folder_swap
-from kettle.runtime.storage.free_space import read_free_kib
+from kettle.runtime.storage.bookings import Booking, Bookings
 from kettle.runtime.storage.growing_file import GrowingFile
 from kettle.runtime.storage.removal import remove_as_root
 from kettle.schedd.queue.job_ids import JobId, spool_folder
@@ -59,6 +59,7 @@ class SpoolFolder:
     def __init__(self, runtime: Runtime, path: str) -> None:
         self._runtime = runtime
         self.path = path
+        self._bookings = Bookings(path)
         # Folders that are nobody's any more, and still there.
         self._going: deque[str] = deque()
         self._removing: asyncio.Task[None] | None = None
@@ -238,10 +239,18 @@ class SpoolFolder:
         return os.path.relpath(named.path, self.path)
 
     def room_kib(self) -> int | None:
-        """Return what may be spooled without touching the reserve; None if it cannot be told."""
-        free = read_free_kib(self.path)
-        reserved = self._runtime.config.value(StartdKnobs.RESERVED_DISK) * 1024
-        return None if free is None else max(0, free - reserved)
+        """Return what may be spooled without touching the reserve; None if it cannot be told.
+
+        What is booked for files that arrive is not free any more.
+        """
+        return self._bookings.room_kib(self._reserved_kib())
+
+    def booking(self) -> contextlib.AbstractContextManager[Booking]:
+        """Return what keeps the reserve free, and what others have booked, while files arrive."""
+        return self._bookings.begin(self._reserved_kib())
+
+    def _reserved_kib(self) -> int:
+        return self._runtime.config.value(StartdKnobs.RESERVED_DISK) * 1024
 
     def remove_cluster(self, cluster: int) -> None:
         """Remove a cluster's files."""

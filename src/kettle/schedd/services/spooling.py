@@ -7,8 +7,10 @@ its place when all are there and on disk.
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Collection, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from kettle.attributes.codes import HoldReasonCode
@@ -45,6 +47,7 @@ from kettle.wire.messages.queue_queries import (
 
 if TYPE_CHECKING:
     from kettle.runtime.sockets.stream import Stream
+    from kettle.runtime.storage.bookings import Booking
     from kettle.schedd.services.departing import DepartingJobs
     from kettle.schedd.services.parts import Schedd
 
@@ -126,7 +129,8 @@ class SpoolCommands:
         folder = self._schedd.spool.job_folder(job.id)
         self._arriving.add(job.id)
         try:
-            await self._receive(stream, job, folder)
+            with self._schedd.spool.booking() as booking:
+                await self._receive(stream, job, folder, booking)
         finally:
             try:
                 privileges = self._schedd.runtime.privileges
@@ -134,12 +138,12 @@ class SpoolCommands:
             finally:
                 self._arriving.discard(job.id)
 
-    async def _receive(self, stream: Stream, job: Job, folder: str) -> None:
+    async def _receive(self, stream: Stream, job: Job, folder: str, booking: Booking) -> None:
         """Receive a job's files into its folder, have them on disk, and say so in its ad."""
         schedd = self._schedd
         runtime = schedd.runtime
         started = schedd.now()
-        files = schedd.accounts.files_of(job.user)
+        files = schedd.accounts.files_of(job.user, booking)
         arriving = folder + folder_swap.ARRIVING
         await tasks.in_turns(remove_as_root(runtime.privileges, arriving))
         # The folder above goes with the last one in it: nothing may be waited for in between.
@@ -147,13 +151,9 @@ class SpoolCommands:
         os.mkdir(arriving, 0o700)
         files.give(arriving)
         landing = plan_landing(job.ad, arriving, spooled=True)
-        terms = Terms(
-            "SCHEDD",
-            peer=f"<{stream.remote_name}>",
-            code=_INPUT,
-            max_bytes=self._most_bytes(job),
-        )
-        outcome = await stream.run(download(landing.path_for, files, terms))
+        terms = Terms("SCHEDD", peer=f"<{stream.remote_name}>", code=_INPUT)
+        begun = partial(self._begun, job, booking)
+        outcome = await stream.run(download(landing.path_for, files, terms, begun=begun))
         if outcome.failure is not None:
             raise RefusedError(outcome.failure.reason)
         # Where nothing travels further the program is executed right here.
@@ -175,20 +175,22 @@ class SpoolCommands:
             # Its log is in the spool, so only now there is a place for its first event.
             schedd.events.submitted(job)
 
-    def _most_bytes(self, job: Job) -> int:
-        """Return how much may arrive, -1 for no bound; RefusedError if what is announced is more.
+    def _begun(self, job: Job, booking: Booking, final: bool, size: int) -> Failure | None:
+        """Book room for what is about to come; say why it cannot be had, None if it may come.
 
         Compat: the reference takes what its disk takes; ours keeps RESERVED_DISK free for the
         queue log (tests/pool/test_reserve.py).
         """
+        del final
         room = self._schedd.spool.room_kib()
-        if room is None:
-            return -1
         # Whole megabytes, rounded up: it is at least one less, and what comes is counted anyway.
-        announced = max(0, (job.ad.integer("TransferInputSizeMB") or 0) - 1) * 1024
-        if room == 0 or announced > room:
-            raise RefusedError(f"the spool has room for {room} KiB only; try again later")
-        return room * 1024
+        announced = max(0, (job.ad.integer("TransferInputSizeMB") or 0) - 1) << 20
+        announced = max(announced, size)
+        if room is not None and (room == 0 or announced > room << 10):
+            text = f"the spool has room for {room} KiB only; try again later"
+            return Failure(text, _INPUT, errno.ENOSPC)
+        booking.left = announced
+        return None
 
     # -- out --------------------------------------------------------------------------------
 
