@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 from collections.abc import Iterator
@@ -9,9 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from kettle.compat import htcondor2
+from kettle.compat.htcondor2.process import PROCESS
 from kettle.pool.personal import PersonalPool
 from kettle.testing.pool_fixture import personal_pool
-from pool_jobs import ask_queue, daemon_pids, run_tool, wait_until
+from pool_jobs import ask_queue, daemon_pids, log_text, run_tool, wait_until
 
 pytestmark = pytest.mark.timeout(120)
 
@@ -134,3 +137,54 @@ def test_a_checkpoint_that_is_cut_off_leaves_the_last_good_one_of_a_spooled_job(
     assert (work / "out").read_text() == "part 1\npart 2\nagain 1\n"
     run_tool(pool, "condor_rm", cluster)
     wait_until(lambda: not spool.exists(), 30)
+
+
+@pytest.fixture
+def here(pool: PersonalPool) -> Iterator[None]:
+    """Have this very process use the pool."""
+    PROCESS.reload(pool.config_file, os.environ)
+    yield
+    PROCESS.reload(os.devnull, {})
+
+
+@pytest.mark.usefixtures("here")
+def test_files_are_not_spooled_for_a_job_that_runs(
+    pool: PersonalPool, work: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Spooled once more while it waits again, it has its new input, and all of its log."""
+    monkeypatch.chdir(work)
+    script = f"cat state; touch {work}/begun; while [ ! -e {work}/go ]; do sleep 0.1; done"
+    (work / "job.sh").write_text(f"#!/bin/sh\n{script}\n")
+    (work / "job.sh").chmod(0o755)
+    (work / "state").write_text("first\n")
+    schedd = htcondor2.Schedd()
+    submit = htcondor2.Submit(f"executable = job.sh\n{LINES}")
+    result = schedd.submit(submit, spool=True)
+    schedd.spool(result)
+    cluster = str(result.cluster())
+    wait_until((work / "begun").exists, 20)
+    (work / "state").write_text("second\n")
+    with pytest.raises(htcondor2.HTCondorException):
+        schedd.spool(result)
+    assert f"job {cluster}.0 is neither idle nor held" in log_text(pool, "SchedLog")
+    assert run_tool(pool, "condor_hold", cluster)[0] == 0
+    wait_for_status(pool, cluster, 5)
+    spooled: list[None] = []
+
+    def spool() -> bool:
+        """Spool it as soon as its run is over."""
+        with contextlib.suppress(htcondor2.HTCondorException):
+            schedd.spool(result)
+            spooled.append(None)
+        return bool(spooled)
+
+    wait_until(spool, 20)
+    (work / "go").touch()
+    run_tool(pool, "condor_release", cluster)
+    wait_for_status(pool, cluster, 4)
+    fetch(pool, cluster)
+    assert (work / "out").read_text() == "second\n"
+    events = [line[:3] for line in (work / "log").read_text().splitlines() if line[:3].isdecimal()]
+    assert events[:2] == ["000", "040"]
+    assert events.count("001") == 2
+    assert events[-1] == "005"

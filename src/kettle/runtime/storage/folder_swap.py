@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -34,16 +34,24 @@ _LEVELS = 3
 _FLAGS = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
-async def put_in_place(files: Files, privileges: Privileges, folder: str) -> None:
+def _nothing() -> None:
+    return None
+
+
+async def put_in_place(
+    files: Files, privileges: Privileges, folder: str, check: Callable[[], object] = _nothing
+) -> None:
     """Let what arrived take the place of `folder`, or be it; return when that is on disk.
 
-    StorageError if it cannot be: then one of the two is there, whole.
+    StorageError if it cannot be: then one of the two is there, whole. `check` is asked at the last
+    moment, and what it raises leaves everything as it was.
     """
     arriving, old = folder + ARRIVING, folder + OLD
     settle(privileges, folder)
     try:
         await sync_tree(files, privileges, arriving)
         await tasks.in_turns(remove_as_root(privileges, old))
+        check()
         with privileges.as_root():
             try:
                 exchange_names(arriving, folder)

@@ -13,7 +13,7 @@ from collections.abc import Collection, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from kettle.attributes.codes import HoldReasonCode
+from kettle.attributes.codes import HoldReasonCode, JobStatus
 from kettle.errors import KettleError, NotFoundError, RefusedError
 from kettle.runtime import tasks
 from kettle.runtime.storage import folder_swap
@@ -21,6 +21,7 @@ from kettle.runtime.storage.access_limits import AccessLimits
 from kettle.runtime.storage.mounts import machine_mounts
 from kettle.runtime.storage.owned_files import NearFiles
 from kettle.runtime.storage.removal import remove_as_root
+from kettle.runtime.storage.second_names import take_over
 from kettle.runtime.storage.transfer_files import LocalFiles
 from kettle.schedd.job_machine import FINISHED
 from kettle.schedd.queue import spooling
@@ -120,8 +121,25 @@ class SpoolCommands:
                 raise NotFoundError(f"there is no job {cluster}.{proc}")
             if not actor.may_change(job.user):
                 raise RefusedError(f"{actor.user} may not change job {job.id}")
+            self._check_waits(job)
             jobs.append(job)
         return jobs
+
+    def _check_waits(self, job: Job) -> None:
+        """Raise RefusedError for a job of which something runs, or is over.
+
+        Compat: the reference changes the folder under a job that runs, whose log and output are
+        gone then (test_files_are_not_spooled_for_a_job_that_runs).
+        """
+        if job.status not in {JobStatus.IDLE, JobStatus.HELD}:
+            raise RefusedError(f"job {job.id} is neither idle nor held: its files stay as they are")
+        if self._schedd.scheduler.orders.has_run(job):
+            raise RefusedError(f"a run of job {job.id} is not over yet: its files stay as they are")
+
+    def _check_still_waits(self, job: Job) -> None:
+        """Raise the same as `_check_waits`, of a job that has not left meanwhile."""
+        if job.id in self._schedd.queue.jobs:
+            self._check_waits(job)
 
     async def _take(self, stream: Stream, job: Job) -> None:
         if job.id in self._arriving:
@@ -162,7 +180,12 @@ class SpoolCommands:
         # What the job leaves as it is must not look like its output, nor a quick job's output like
         # input: the time to compare with has whole seconds.
         await tasks.in_turns(files.date_back(arriving, finished))
-        await folder_swap.put_in_place(runtime.files, runtime.privileges, folder)
+        # Its log has what happened to it so far, also where a file of that name was sent.
+        with files.as_owner():
+            for name in spooling.own_logs(job.ad):
+                take_over(os.path.join(folder, name), os.path.join(arriving, name))
+        check = partial(self._check_still_waits, job)
+        await folder_swap.put_in_place(runtime.files, runtime.privileges, folder, check)
         # Who sends his files once more wants them used, and not what was made of the former ones.
         schedd.spool.remove_left(job.id)
         if job.id not in schedd.queue.jobs:

@@ -48,6 +48,8 @@ class Arrival:
             config=Config.from_text("RESERVED_DISK = 0\n", subsystem="SCHEDD"),
         )
         self.job: Any = SimpleNamespace(id=JOB, user="alice@here", ad=ClassAd({"Owner": "alice"}))
+        self.job.status = JobStatus.HELD
+        self.runs = False
         self.queue: Any = SimpleNamespace(jobs={JOB: self.job}, update=self._update)
         self.spool = SpoolFolder(runtime, str(path))
         self.folder = Path(self.spool.job_folder(JOB))
@@ -58,6 +60,7 @@ class Arrival:
             spool=self.spool,
             accounts=OwnerAccounts(runtime, str(path), "here"),
             queue=self.queue,
+            scheduler=SimpleNamespace(orders=SimpleNamespace(has_run=lambda job: self.runs)),
             now=lambda: 1000,
         )
         departures: Any = SimpleNamespace(leaving=())
@@ -143,6 +146,48 @@ def test_files_of_one_job_arrive_once_at_a_time(tmp_path: Path) -> None:
 
     asyncio.run(main())
     assert arrival.left() == [arrival.folder.name]
+
+
+def test_files_that_come_once_more_leave_a_job_its_event_log(tmp_path: Path) -> None:
+    arrival = Arrival(tmp_path)
+    arrival.job.ad["UserLog"] = "log"
+    arrival.job.ad["DAGManNodesLog"] = "nodes"
+    asyncio.run(arrival.take())
+    (arrival.folder / "log").write_text("000\n")
+    (arrival.folder / "nodes").symlink_to("input")
+    (arrival.folder / "input").write_text("changed")
+    with (arrival.folder / "log").open("a") as log:
+
+        def end() -> None:
+            (arrival.folder.with_name(f"{arrival.folder.name}.tmp") / "log").write_text("sent")
+
+        asyncio.run(arrival.take(end))
+        log.write("001\n")
+    assert (arrival.folder / "log").read_text() == "000\n001\n"
+    assert sorted(os.listdir(arrival.folder)) == ["input", "log"]
+    assert (arrival.folder / "input").read_text() == "x"
+
+
+@pytest.mark.parametrize("what", ["status", "run"])
+def test_files_do_not_change_under_a_job_that_has_begun_to_run_as_they_arrived(
+    tmp_path: Path, what: str
+) -> None:
+    arrival = Arrival(tmp_path)
+    asyncio.run(arrival.take())
+    (arrival.folder / "input").write_text("of before")
+    arrival.story.clear()
+
+    def end() -> None:
+        if what == "status":
+            arrival.job.status = JobStatus.RUNNING
+        else:
+            arrival.runs = True
+
+    with pytest.raises(KettleError, match=r"7\.0 .*its files stay as they are"):
+        asyncio.run(arrival.take(end))
+    assert (arrival.folder / "input").read_text() == "of before"
+    assert arrival.left() == [arrival.folder.name]
+    assert not any("Stage" in each for each in arrival.story)
 
 
 class Fetching:

@@ -35,7 +35,10 @@ class Desk:
             actor=lambda stream: actor,
             runtime=SimpleNamespace(log=lambda text: None),
             journal=SimpleNamespace(flush=self._nothing),
-            scheduler=SimpleNamespace(policy=SimpleNamespace(see_out=lambda jobs: None)),
+            scheduler=SimpleNamespace(
+                policy=SimpleNamespace(see_out=lambda jobs: None),
+                orders=SimpleNamespace(has_run=lambda job: False),
+            ),
             want_matches=lambda: None,
             now=lambda: 1000,
         )
