@@ -22,6 +22,7 @@ from kettle.config.knobs.shadow import ShadowKnobs
 from kettle.config.knobs.startd import StartdKnobs
 from kettle.config.knobs.starter import StarterKnobs
 from kettle.config.knobs.transfer import TransferKnobs
+from kettle.digits import whole
 from kettle.errors import ConnectionLost, KettleError, WireError
 from kettle.levels import Level
 from kettle.policy.attribute_protection import read_protected_names
@@ -35,6 +36,8 @@ from kettle.runtime.storage.free_space import Reserve
 from kettle.runtime.storage.mounts import machine_mounts
 from kettle.runtime.storage.waiting_events import Place
 from kettle.shadow.endings import Request, Wish
+from kettle.shadow.job_updates import texts
+from kettle.shadow.services.ending import fault_words
 from kettle.shadow.services.kept_ads import KeptAds
 from kettle.shadow.services.lines import IdleLines
 from kettle.shadow.services.shadow import RunningShadow
@@ -188,7 +191,7 @@ class ShadowHost:
         text = job.string("DAGManNodesMask")
         if not text:
             return None
-        return frozenset(int(word) for word in text.split(",") if word.strip().isdecimal())
+        return frozenset(whole(word) for word in text.split(",") if word.strip().isdecimal())
 
     def tell_schedd(self, message: HostMessage) -> None:
         """Send a word to the schedd; without a schedd there is nobody to tell."""
@@ -303,8 +306,12 @@ class ShadowHost:
         except Exception as error:  # noqa: BLE001 - the schedd must hear of every end
             self.report_bug(error)
             if not shadow.end_told:
+                # With the code of a fault: whose runs all end so is not started again at once.
+                words = fault_words(f"{type(error).__name__}: {error}")
                 reason = int(ShadowExit.EXCEPTION)
-                self.tell_schedd(ShadowExited(*key, reason, reusable=False, attributes={}))
+                self.tell_schedd(
+                    ShadowExited(*key, reason, reusable=False, attributes=texts(words))
+                )
         finally:
             self._by_key.pop(shadow.transfer_key, None)
             if shadow.transfer_session is not None:

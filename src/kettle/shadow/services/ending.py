@@ -223,17 +223,21 @@ async def fail_run(run: Run, error: Exception) -> None:
     run.host.report_bug(error)
     reason = str(error) if isinstance(error, KettleError) else f"{type(error).__name__}: {error}"
     await _see_ended(run)
-    ending = Ending(
-        ShadowExit.EXCEPTION,
-        (Last.EXCEPTION,),
-        reason,
-        attributes={
-            "VacateReason": reason,
-            "VacateReasonCode": int(VacateReasonCode.ShadowException),
-        },
-    )
-    _write_last_events(run, ending, run.host.now())
+    ending = Ending(ShadowExit.EXCEPTION, (Last.EXCEPTION,), reason, attributes=fault_words(reason))
+    try:
+        _write_last_events(run, ending, run.host.now())
+    except Exception as trouble:  # noqa: BLE001 - the schedd must hear of the end all the same
+        run.host.report_bug(trouble)
     _report_exit(run, ending)
+
+
+def fault_words(reason: str) -> dict[str, object]:
+    """Return what the schedd is told of a run that ended as its shadow met a bug.
+
+    After some of them in a row it lets the job rest.
+    """
+    code = int(VacateReasonCode.ShadowException)
+    return {"VacateReason": reason, "VacateReasonCode": code}
 
 
 async def _see_ended(run: Run) -> None:

@@ -16,6 +16,7 @@ from kettle.classad import ClassAd
 from kettle.client.daemon import ping
 from kettle.client.jobs import query_jobs
 from kettle.client.pool import make_query
+from kettle.digits import whole
 from kettle.errors import KettleError
 from kettle.tools.front import place
 from kettle.tools.reach import Reach
@@ -195,6 +196,6 @@ def natural_key(name: str) -> list[tuple[int, int, str]]:
     import re
 
     return [
-        (0, int(part), "") if part.isdecimal() else (1, 0, part)
+        (0, whole(part), "") if part.isdecimal() else (1, 0, part)
         for part in re.split(r"(\d+)", name)
     ]
