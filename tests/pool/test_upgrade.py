@@ -21,17 +21,27 @@ import pytest
 
 from kettle.pool.personal import PersonalPool
 from kettle.testing.pool_fixture import print_logs, processes_of, wait_until_gone
-from pool_jobs import Witness, ask_queue, daemon_pids, make_machine, title_of, wait_until
+from pool_jobs import (
+    Witness,
+    ask_queue,
+    daemon_pids,
+    make_machine,
+    run_tool,
+    title_of,
+    wait_until,
+)
 
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
 # The last commit of 2026-11-21 before the daemons' modules moved into rooms of their own ("The
-# manual's examples know whoever runs them"), and of the next day one of the afternoon and the last.
+# manual's examples know whoever runs them"), of the next day one of the afternoon and the last, and
+# the last one whose spooled jobs had what their runs left in their own folders.
 _COMMITS = (
     "a9f930bec1e216f6fa3ac6da05f25ae8f79a73ec",
     "1acb422e",
     "57458a17",
+    "d372b5a0",
 )
 
 
@@ -206,3 +216,37 @@ def test_an_access_point_that_is_upgraded_finds_its_jobs_on_machines_that_are_no
             point.send_signal(signal.SIGQUIT)
             point.wait(60)
         assert daemon_pids(pool, "condor_starter") == []
+
+
+def test_checkpoints_at_a_url_of_a_spooled_job_of_the_version_before_are_deleted_with_it(
+    before: Version, folder: Path
+) -> None:
+    store, go = folder / "ck", folder / "go"
+    store.mkdir()
+    store.chmod(0o777)
+    script = (
+        "#!/bin/sh\n[ -e state ] || { echo 1 > state; exit 85; }\n"
+        f"touch {store}/waits; while [ ! -e {go} ]; do sleep 0.1; done\n"
+    )
+    (folder / "job.sh").write_text(script)
+    (folder / "job.sub").write_text(
+        f"executable = {folder}/job.sh\ncheckpoint_exit_code = 85\n"
+        f"transfer_checkpoint_files = state\ncheckpoint_destination = file://{store}\n"
+        "transfer_output_files =\nshould_transfer_files = yes\nrequest_memory = 10MB\n"
+        "request_disk = 10MB\nqueue\n"
+    )
+    with pool_of(before, folder, CONFIG) as pool:
+        rule = f"cleanup_locally_mounted_checkpoint,-prefix,\\0,-path,{store}"
+        mapped = f"* file://{store} {rule}\n"
+        (Path(pool.folder) / "checkpoint-destination-mapfile").write_text(mapped)
+        code, _, complaint = run_tool(pool, "condor_submit", "-spool", str(folder / "job.sub"))
+        assert code == 0, complaint
+        wait_until((store / "waits").exists, 40)
+        (place,) = (path for path in store.iterdir() if path.is_dir())
+        kill_daemons(pool)
+        THIS.run("kettle", "up", "--dir", pool.folder)
+        go.touch()
+        wait_until(lambda: ask_queue(pool, "1", "JobStatus") == [["4"]], 60)
+        assert place.exists()
+        assert run_tool(pool, "condor_rm", "1")[0] == 0
+        wait_until(lambda: not place.exists(), 30)

@@ -41,8 +41,9 @@ class CheckpointClearing:
 
     def takes(self, job: Job) -> bool:
         """Have a job's checkpoints deleted and then its folder removed; False if it has none."""
-        folder = self._schedd.spool.left_folder(job)
-        if job.ad.string("CheckpointDestination") is None or not os.path.isdir(folder):
+        if job.ad.string("CheckpointDestination") is None:
+            return False
+        if not self._schedd.spool.manifest_folders(job):
             return False
         self._leaving.append(job)
         if self._setting is None:
@@ -69,14 +70,13 @@ class CheckpointClearing:
         schedd, runtime = self._schedd, self._schedd.runtime
         try:
             account = schedd.accounts.of(job.user)
-            moving = checkpoint_cleanup.set_aside(
-                runtime.privileges,
-                account,
-                schedd.spool.path,
-                schedd.spool.left_folder(job),
-                job.ad,
-            )
-            folder = await tasks.in_turns(moving)
+            # All of them come to one folder.
+            folder = None
+            for each in schedd.spool.manifest_folders(job):
+                moving = checkpoint_cleanup.set_aside(
+                    runtime.privileges, account, schedd.spool.path, each, job.ad
+                )
+                folder = await tasks.in_turns(moving)
         except (OSError, RefusedError, NotFoundError) as error:
             left, where = schedd.spool.left_folder(job), ""
             if schedd.spool.has_manifests(left):

@@ -77,6 +77,14 @@ class SpoolFolder:
         """Return where a job's next run finds what the last one left."""
         return left_directory(job.ad, self.job_folder(job.id))
 
+    def manifest_folders(self, job: Job) -> list[str]:
+        """Return where manifests of a job's checkpoints are: what its runs left, if anything.
+
+        Of a spooled job an earlier version's runs had them in the job's own folder.
+        """
+        folders = dict.fromkeys((self.job_folder(job.id), self.left_folder(job)))
+        return [folder for folder in folders if os.path.isdir(folder)]
+
     def output_folders(self, job: Job) -> list[str]:
         """Return where a spooled job's output is: its folder, and until its end what it left."""
         own, left = self.job_folder(job.id), self.left_folder(job)

@@ -22,7 +22,7 @@ from kettle.schedd.services.checkpoint_clearing import MOST_JOBS
 from kettle.schedd.services.records import Records
 from kettle.schedd.services.spool import SpoolFolder
 from kettle.testing.virtual_loop import run_virtually
-from kettle.transfer.checkpoints import manifest_name
+from kettle.transfer.checkpoints import manifest_name, number_of
 
 MAIL: Any = SimpleNamespace(notify=lambda _job: None)
 
@@ -43,16 +43,38 @@ class Clearing:
         self.hangs_at = ""
         self.records = Records(self, MAIL)  # type: ignore[arg-type]
 
-    def leave(self, number: int, owner: str = "alice", manifests: Sequence[int] = (0,)) -> None:
-        """Have a job leave, in whose folder there are manifests."""
+    def leave(
+        self,
+        number: int,
+        owner: str = "alice",
+        manifests: Sequence[int] = (0,),
+        left: Sequence[int] = (),
+    ) -> None:
+        """Have a job leave, in whose folder there are manifests.
+
+        With some in what its runs `left` it is a spooled one.
+        """
         job_id = JobId(1, number)
         folder = Path(self.spool.job_folder(job_id))
         folder.mkdir(parents=True)
         for each in manifests:
             (folder / manifest_name(each)).touch()
         ad = {"CheckpointDestination": "file:///ck", "GlobalJobId": f"ap#{job_id}", "Owner": owner}
+        if left:
+            ad["StageInStart"] = "1"
+            beside = folder.with_name(f"{folder.name}.left")
+            beside.mkdir()
+            for each in left:
+                (beside / manifest_name(each)).touch()
         job: Any = SimpleNamespace(id=job_id, user=owner, ad=ClassAd(ad))
         self.records.clean_up(job)
+
+    def waiting(self, number: int, owner: str = "alice") -> list[str]:
+        """Return the manifests that wait in the spool, of a job that left."""
+        folder = Path(
+            self.spool.path, "checkpoint-cleanup", owner, f"cluster1.proc{number}.subproc0"
+        )
+        return sorted(path.name for path in folder.iterdir() if number_of(path.name) is not None)
 
     async def delete(self, _runtime: object, _as: object, command: list[str], _limit: float) -> int:
         """Take the part of a process that deletes."""
@@ -123,6 +145,16 @@ def test_one_process_after_the_other_deletes_for_the_many_jobs_of_an_owner(
     # Nothing of the jobs is left, either.
     assert os.listdir(tmp_path) == ["checkpoint-cleanup"]
     assert os.listdir(tmp_path / "checkpoint-cleanup/alice") == []
+
+
+def test_what_an_earlier_versions_runs_of_a_spooled_job_left_is_deleted_too(
+    begin: Begin, tmp_path: Path
+) -> None:
+    clearing = begin()
+    clearing.hangs_at = "cluster1.proc0.subproc0"
+    run(lambda: clearing.leave(0, manifests=(0, 1), left=(2,)))
+    assert clearing.waiting(0) == [manifest_name(each) for each in (0, 1, 2)]
+    assert os.listdir(tmp_path) == ["checkpoint-cleanup"]
 
 
 def test_there_are_no_more_processes_at_once_than_the_knob_says_and_each_owner_has_a_turn(
