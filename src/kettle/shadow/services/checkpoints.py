@@ -11,14 +11,13 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from kettle.runtime import tasks
 from kettle.runtime.storage import folder_swap
-from kettle.runtime.storage.files import NO_LINKS
 from kettle.runtime.storage.removal import remove_as_root
+from kettle.runtime.storage.second_names import link_or_copy
 from kettle.transfer.spool_names import left_directory, spool_directory
 
 if TYPE_CHECKING:
@@ -110,23 +109,8 @@ class IntermediateStore:
                 os.makedirs(into, exist_ok=True)
                 for name in names:
                     with contextlib.suppress(FileExistsError):
-                        _link(os.path.join(folder, name), os.path.join(into, name))
+                        link_or_copy(os.path.join(folder, name), os.path.join(into, name))
                     yield
-
-
-def _link(path: str, new: str) -> None:
-    """Give a file a second name, a copy where its file system has none to give; nothing newer goes.
-
-    FileExistsError if there is a file of that name.
-    """
-    try:
-        os.link(path, new)
-    except OSError as error:
-        if error.errno not in NO_LINKS:
-            raise
-        if os.path.lexists(new):
-            raise FileExistsError(new) from error
-        shutil.copy2(path, new, follow_symlinks=False)
 
 
 def _make_folders(path: str, privileges: Privileges) -> None:
