@@ -13,9 +13,6 @@ import functools
 from collections.abc import Callable
 from typing import Final
 
-# What a daemon's module has from here still; it belongs where it comes from.
-from kettle.bounded_texts import bounded_reason as bounded_reason
-
 # What keeps every byte: the name of the error handler, for open(), sys.stdout and their like.
 AS_IS: Final = "surrogateescape"
 

@@ -22,7 +22,6 @@ from kettle.transfer.items import Item, SendFile, SendUrl
 from kettle.transfer.plan import check_name
 
 # What the deletion of checkpoints has from here still; it belongs where it comes from.
-from kettle.transfer.spool_names import LEFT as LEFT
 
 # Limit: a manifest longer than this is none, and none is made: of some 200,000 files.
 MAX_MANIFEST = 16 * 1024 * 1024

@@ -23,8 +23,9 @@ from kettle.named_tuples import NamedTuple
 from kettle.octets import AS_IS
 from kettle.runtime.process.inheritance import without_inheritance
 from kettle.runtime.storage.small_files import AT_EASE
-from kettle.transfer.checkpoints import JOB_AD, LEFT, places_of, was_checkpoint
+from kettle.transfer.checkpoints import JOB_AD, places_of, was_checkpoint
 from kettle.transfer.plan import check_name
+from kettle.transfer.spool_names import LEFT
 from kettle.wire.codec import is_private_attribute
 
 if TYPE_CHECKING:

@@ -19,7 +19,6 @@ from kettle.classad.text import quote_old
 from kettle.config.knobs.schedd import ScheddKnobs
 from kettle.config.stopping import graceful_seconds
 from kettle.errors import KettleError, NotForked, StorageError
-from kettle.octets import bounded_reason
 from kettle.policy.attribute_protection import RESTS_UNTIL
 from kettle.policy.job_policy import Verdict, decide_periodic
 from kettle.records.event_base import Event
@@ -418,7 +417,7 @@ class BesideJobs:
         schedd = self._schedd
         schedd.runtime.log.problem(f"Job {run.job.id} was not started: {failure}")
         held = {
-            "HoldReason": bounded_reason(str(failure)),
+            "HoldReason": str(failure),
             "HoldReasonCode": failure.code,
             "HoldReasonSubCode": failure.subcode,
         }

@@ -19,11 +19,11 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from kettle.attributes.codes import ShadowExit
+from kettle.bounded_texts import bounded_reason
 from kettle.classad import ClassAd
 from kettle.classad.text import quote_line
 from kettle.config.knobs.shadow import ShadowKnobs
 from kettle.errors import ConnectionLost, KettleError, RemoteProtocolError
-from kettle.octets import bounded_reason
 from kettle.records import queue_log
 from kettle.records.unwritten_events import SHADOW_EVENTS
 from kettle.runtime import tasks

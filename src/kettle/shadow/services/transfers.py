@@ -40,10 +40,10 @@ from kettle.transfer.plan import (
     plan_input_by_steps,
     plan_landing,
     split_at_commas,
-    spool_directory,
 )
 from kettle.transfer.receiving import download
 from kettle.transfer.sending import upload
+from kettle.transfer.spool_names import spool_directory
 from kettle.wire.sinful import Sinful
 
 if TYPE_CHECKING:
