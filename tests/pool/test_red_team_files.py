@@ -66,7 +66,7 @@ def hostile(pool: PersonalPool, work: Path, secret: Path, brought: str) -> str:
         "executable = /usr/bin/env\n"
         f"arguments = python3 -I {copy} {secret} {daemons}\n"
         "transfer_executable = false\nshould_transfer_files = yes\noutput = out\nerror = err\n"
-        f"transfer_output_files = {brought}\n+WantIOProxy = true\n"
+        f"transfer_output_files = {brought}\n+WantIOProxy = true\nmanifest = true\n"
         "request_memory = 100MB\nrequest_disk = 100MB\nqueue\n"
     )
 
