@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pwd
 import re
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -160,3 +161,37 @@ def test_what_a_submit_file_names_is_opened_as_its_owner_and_keeps_nobody_waitin
         assert pids_of(pool) == before
         assert secret.read_text() == SECRET
         assert_nothing_of_others(work, secret)
+
+
+def test_a_pipe_among_unwanted_checkpoints_keeps_the_schedd_from_nobody(
+    tmp_path: Path, work: Path, make_account: Callable[[str], pwd.struct_passwd]
+) -> None:
+    """The folder where they wait is their owner's, and its name can be guessed."""
+    mallory, alice = make_account("m"), make_account("a")
+    (work / "shelf").mkdir()
+    (work / "shelf").chmod(0o777)
+    script = "if [ -e state ]; then exit 0; fi; echo 1 > state; exit 85"
+    text = (
+        f"executable = /bin/sh\narguments = \"-c '{script}'\"\ntransfer_executable = false\n"
+        "should_transfer_files = yes\ncheckpoint_exit_code = 85\n"
+        f"transfer_checkpoint_files = state\ncheckpoint_destination = file://{work}/shelf\n"
+        "request_memory = 10MB\nrequest_disk = 1MB\nqueue\n"
+    )
+    with personal_pool(tmp_path, OPEN) as pool:
+        before = pids_of(pool)
+        owners = Path(pool.folder) / "spool/checkpoint-cleanup" / mallory.pw_name
+        first = submit_as(pool, mallory, work / "first", text)
+        wait_until(lambda: has_ended(first) and owners.exists(), 60)
+        (event, *_) = read_events(first.read_bytes(), year=2026)
+        names = (f"{owners}/cluster{event.cluster + n}.proc0.subproc0" for n in range(1, 9))
+        trap = " && ".join(f"mkdir {name} && mkfifo {name}/.job.ad" for name in names)
+        subprocess.run(["/bin/sh", "-c", trap], user=mallory.pw_uid, cwd="/", check=True)
+        second = submit_as(pool, mallory, work / "second", text)
+        wait_until(lambda: has_ended(second), 60)
+        (event, *_) = read_events(second.read_bytes(), year=2026)
+        trapped = owners / f"cluster{event.cluster}.proc0.subproc0"
+        # The ad has taken the pipe's place.
+        wait_until((trapped / ".job.ad").is_file, 20)
+        good = submit_as(pool, alice, work / "alice", "executable = /bin/true\nqueue\n")
+        wait_until(lambda: has_ended(good), 60)
+        assert pids_of(pool) == before
