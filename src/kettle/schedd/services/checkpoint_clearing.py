@@ -78,9 +78,10 @@ class CheckpointClearing:
                 )
                 folder = await tasks.in_turns(moving)
         except (OSError, RefusedError, NotFoundError) as error:
-            left, where = schedd.spool.left_folder(job), ""
-            if schedd.spool.has_manifests(left):
-                where = f". Their manifests are kept in {schedd.spool.keep_aside(left)}"
+            spool = schedd.spool
+            folders = filter(spool.has_manifests, spool.manifest_folders(job))
+            kept = " and ".join(map(spool.keep_aside, folders))
+            where = f". Their manifests are kept in {kept}" if kept else ""
             runtime.log.problem(f"Job {job.id} leaves checkpoints behind: {error}{where}")
             return
         found = checkpoint_cleanup.unwanted(job.ad, folder)

@@ -196,6 +196,17 @@ def test_manifests_that_cannot_be_moved_are_kept_and_told(begin: Begin, tmp_path
     assert kept.exists()
 
 
+def test_what_an_earlier_versions_runs_left_is_kept_too_where_it_cannot_be_moved(
+    begin: Begin, tmp_path: Path
+) -> None:
+    clearing = begin()
+    (tmp_path / "checkpoint-cleanup").write_text("no folder")
+    run(lambda: clearing.leave(0, manifests=(0,), left=(1,)))
+    found = {path.name for path in tmp_path.rglob("_condor_checkpoint_*")}
+    assert found == {manifest_name(0), manifest_name(1)}
+    assert " and " in clearing.told[0].partition("are kept in ")[2]
+
+
 def test_very_many_manifests_are_moved_in_turns(begin: Begin) -> None:
     clearing = begin()
     turns = 0
