@@ -71,8 +71,6 @@ KNOWN = {
     "starter/services/view.py _read": "the machine's own lists of accounts",
     "startd/services/facts.py find_whether_it_turns": KERNELS,
 }
-# To be mended: it opens what a job may have sent, in a process of the job's owner.
-GOING = {"shadow/services/checkpoints.py IntermediateStore.restored"}
 
 
 def test_what_a_user_or_a_job_may_have_made_is_opened_at_ease() -> None:
@@ -84,7 +82,7 @@ def test_what_a_user_or_a_job_may_have_made_is_opened_at_ease() -> None:
                 place = f"{path.relative_to(SOURCE)} {function}"
                 found.add((place, count))
     known = {(place, _count(reason)) for place, reason in KNOWN.items()}
-    assert {one for one in found if one[0] not in GOING} == known
+    assert found == known
 
 
 def _count(reason: str) -> int:
