@@ -95,6 +95,30 @@ def test_a_spooled_job_goes_on_from_its_checkpoint(
     assert log.count("\n001 (") == 2, log
 
 
+def test_what_another_version_left_among_a_job_s_input_is_gone_on_from(
+    pool: PersonalPool, work: Path
+) -> None:
+    """HTCondor keeps a checkpoint there: a part of it has taken the place of what was sent."""
+    script = (
+        f"{COUNTING}[ $n -gt 1 ] && [ $(cat more) != $((n - 1)) ] && echo torn\n"
+        f"[ -e log ] && echo events\n[ $n = 3 ] && exit 0\n{stop_once(work, 2)}"
+        "echo $n > more; exit 85"
+    )
+    lines = "checkpoint_exit_code = 85\ntransfer_checkpoint_files = state, more\n"
+    cluster = spool_script(pool, work, script, f"{lines}transfer_output_files =\n")
+    wait_until((work / "stopped").exists, 20)
+    assert run_tool(pool, "condor_hold", cluster)[0] == 0
+    wait_for_status(pool, cluster, 5)
+    (left,) = Path(pool.folder, "spool").glob(f"*/*/cluster{cluster}.proc0.subproc0.left")
+    for path in left.iterdir():
+        path.rename(left.with_suffix("") / path.name)
+    left.rmdir()
+    run_tool(pool, "condor_release", cluster)
+    wait_for_status(pool, cluster, 4)
+    fetch(pool, cluster)
+    assert (work / "out").read_text() == "part 1\npart 2\npart 3\n"
+
+
 def test_what_a_spooled_job_left_as_it_was_sent_away_is_there_in_its_next_run(
     pool: PersonalPool, work: Path
 ) -> None:

@@ -18,6 +18,9 @@ from kettle.wire.channel import Channel
 from kettle.wire.codec import Reader, Writer
 from kettle.wire.sinful import Endpoint
 
+# macOS has no such flag.
+_NO_SIGNAL = getattr(socket, "MSG_NOSIGNAL", 0)
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -135,7 +138,8 @@ class BlockingStream:
             return
         try:
             self._socket.settimeout(self.timeout)
-            self._socket.sendall(self._outgoing)
+            # Whoever reads a tool's output no more may end it (SIGPIPE), a peer that went may not.
+            self._socket.sendall(self._outgoing, _NO_SIGNAL)
         except OSError as error:
             raise self._lost(error) from None
         self._outgoing.clear()

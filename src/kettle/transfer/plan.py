@@ -138,6 +138,10 @@ class _Builder:
         self.items[key] = item
         self.sizes[key] = size
 
+    def drop(self, name: str) -> None:
+        """Leave out what came under a name."""
+        self.items.pop(("name", name), None)
+
     def add_parents(self, name: str) -> None:
         parts = name.split("/")[:-1]
         for count in range(1, len(parts) + 1):
@@ -273,6 +277,10 @@ def _add_input(
         yield
     if checkpoint:
         yield from build.add_by_steps(checkpoint, "", checkpoint)
+        if posixpath.normpath(base) == checkpoint:
+            # The events go on here, whatever else of the job's directory travels.
+            for log in ("UserLog", "DAGManNodesLog"):
+                build.drop(posixpath.basename(job.string(log) or ""))
     if restored is not None:
         for item in (yield from restored):
             build.add(item)

@@ -30,7 +30,8 @@ def left_directory(job: ClassAd, spooled: str) -> str:
     `spooled` is the job's folder in the spool. Where that holds what the user sent, and the event
     log, it is one beside it, which can take another's place whole.
 
-    Compat: the reference has both in one folder. Whichever schedd takes over the other's spool
-    starts such a job from its beginning (test_what_a_spooled_job_left_lies_beside_its_input).
+    Compat: the reference has both in one folder, and begins anew such a job whose spool it takes
+    over (test_what_a_spooled_job_left_lies_beside_its_input). What it left itself is gone on from
+    (test_what_another_version_left_among_a_job_s_input_is_gone_on_from).
     """
     return spooled + LEFT if "StageInStart" in job else spooled

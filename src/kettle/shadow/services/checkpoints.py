@@ -36,6 +36,7 @@ class IntermediateStore:
         self._job = shadow.job
         spool = shadow.host.spool
         own = spool_directory(spool, shadow.cluster, shadow.proc) if spool else ""
+        self._own = own
         self._path = left_directory(shadow.job, own) if own else ""
         # Whether files are coming, or came, that are neither kept nor forgotten yet.
         self.is_begun = False
@@ -47,6 +48,14 @@ class IntermediateStore:
         # A host may have died in the middle of `keep`: the older files are still there.
         folder_swap.settle(self._runtime.privileges, self._path)
         return self._path if os.path.isdir(self._path) else ""
+
+    def to_send(self) -> str:
+        """Return the directory whose files go on top of the input; nothing if there is none.
+
+        Of a spooled job that ran under HTCondor, or a version before, it is the input's: there a
+        part of the checkpoint has taken the place of what the user sent.
+        """
+        return self.existing() or (self._own if self._own != self._path else "")
 
     async def begin(self) -> str:
         """Make an empty directory for the files that come now; OSError if it cannot be."""

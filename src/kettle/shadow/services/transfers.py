@@ -326,7 +326,7 @@ def plan_for(shadow: Run, job: ClassAd) -> Generator[bool, None, Plan]:
         return plan_input_by_steps(job, LocalFiles())
     if job.string("CheckpointDestination"):
         return plan_input_by_steps(job, LocalFiles(), restored=UrlCheckpoints(shadow).restored())
-    return plan_input_by_steps(job, LocalFiles(), IntermediateStore(shadow).existing())
+    return plan_input_by_steps(job, LocalFiles(), IntermediateStore(shadow).to_send())
 
 
 async def _plan_aside(shadow: Run) -> Plan:
