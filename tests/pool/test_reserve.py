@@ -48,7 +48,10 @@ HEAD = (
     "executable = /usr/bin/env\ntransfer_executable = false\nshould_transfer_files = yes\n"
     "request_disk = 50MB\nrequest_memory = 20MB\n"
 )
-SUBMIT = "import sys; from kettle.tools.programs import run_program; run_program(sys.argv.pop(1))"
+SUBMIT = (
+    "import sys; from kettle.tools.programs import run_program; "
+    "raise SystemExit(run_program(sys.argv.pop(1)))"
+)
 HOLD = ("HoldReasonCode", "HoldReasonSubCode", "HoldReason")
 
 
