@@ -5,9 +5,9 @@ with the session's key; but some have none, and those would run for whoever has 
 guessed it. So the client says in its resume ad that it can show the key; the server's answer wants
 that, and one sealed message more follows.
 
-Compat: the reference runs such a command for whoever names the session. Its own clients, which
-cannot show that they have the key, are told that the session is unknown, and know themselves anew;
-the key of remote administration, whose id nobody can guess, is good for them
+Compat: the reference runs such a command for whoever names the session. Its own clients cannot show
+that they have the key: a session's list of commands has none of these for them, so that they make
+another one each time; the key of remote administration, whose id nobody can guess, is good for them
 (test_a_command_without_a_message_runs_for_nobody_who_only_knows_a_session_s_name).
 """
 

@@ -439,9 +439,13 @@ def _make_session(
 
 
 def _valid_commands(setup: ServerSetup, level: Level, command: int) -> list[int]:
-    """Return what the client may also run in this session; never empty."""
+    """Return what the client may also run in this session; never empty.
+
+    For silent commands it makes a new one each time, unless it can show this one's key.
+    """
     commands = setup.commands_for(implied_levels(level))
-    return commands if command in commands else [command, *commands]
+    resumed = [each for each in commands if each not in SILENT]
+    return resumed if command in resumed or (resumed and command in SILENT) else [command, *resumed]
 
 
 @lru_cache(maxsize=64)

@@ -84,6 +84,16 @@ def test_a_command_without_a_message_runs_for_nobody_who_only_knows_a_session_s_
     assert (said, theirs.error) == ("AUTHORIZED", None)
 
 
+@pytest.mark.parametrize("command", ["QUERY_JOB_ADS", "VACATE_ALL_FAST"])
+def test_a_client_that_cannot_show_a_key_makes_a_session_for_each_such_command(
+    server: ServerSetup, command: str
+) -> None:
+    client = make_client(Policy(methods=("FS",), authentication=Wish.REQUIRED))
+    session = negotiate(client, server, command)[0].result()
+    assert session.valid_commands
+    assert session.valid_commands.isdisjoint(SILENT)
+
+
 def test_who_has_the_session_s_key_runs_it(server: ServerSetup, session: Session) -> None:
     client = make_client(Policy(methods=("FS",), authentication=Wish.REQUIRED))
     ours, theirs = negotiate(client, server, "VACATE_ALL_FAST", session=session)
