@@ -190,6 +190,7 @@ def test_what_keeps_us_out_of_a_real_pool_is_said_in_one_sentence(
     token = network_of_both.folder / "narrow"
     words = ("-identity", "member@pool", "-authz", "READ")
     token.write_text(real.tool("condor_token_create", *words))
+    token.chmod(0o600)
     done = network_of_both.run(
         "kettle", "up", "--dir", "other", "--join", real.machine.address, "--token-file", str(token)
     )
