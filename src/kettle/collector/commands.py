@@ -7,9 +7,8 @@ Decoded messages in, effects on the `AdStore` and reply messages out; the readin
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Iterator
-from typing import Final
 
-from kettle.classad import ClassAd, is_expression
+from kettle.classad import ClassAd
 from kettle.collector.ad_kinds import (
     MERGE_SLOT,
     SLOT,
@@ -28,10 +27,6 @@ from kettle.wire.security.claim_id import ADMIN_CAPABILITY
 
 # About 250 kB of ads with 185 attributes.
 _ADS_IN_A_PART = 50
-# Limit: texts known to be expressions, and the letters of each: most of what an ad says was said by
-# the one before.
-_MOST_EXPRESSIONS, _LONGEST_EXPRESSION = 50_000, 256
-_expressions: Final[set[str]] = set()
 # Limit: projections, if each ad says which of its attributes it shows.
 _MOST_ENCODERS = 100
 
@@ -47,9 +42,6 @@ def update(
     kind = kind_of_update(command, message.public)
     if kind is None:
         raise RefusedError(f"command {command} brought an ad without a MyType that names a type")
-    _mend_values(message.public)
-    if message.private is not None:
-        _mend_values(message.private)
     if command == MERGE_SLOT:
         return store.merge(kind, message.public, sender=sender)
     if command == UPDATE_OWN_SUBMITTER and not _is_own(
@@ -67,39 +59,6 @@ def update(
     if entry is None:
         raise RefusedError(f"an ad of type {kind.my_type} has no name, or is not wanted here")
     return entry
-
-
-def _mend_values(ad: ClassAd) -> None:
-    """Give attributes whose text is no expression the value that they have here: error.
-
-    Compat: the reference refuses the whole ad, but for a text that begins with an expression, of
-    which it takes that; and its tools read nothing of an answer with such a text
-    (test_a_text_that_is_no_expression_costs_the_one_attribute).
-    """
-    texts = {key: raw for key, raw in ad.table.items() if isinstance(raw, str)}
-    wrong = _find_wrong(set(texts.values()))
-    for key in [key for key, text in texts.items() if text in wrong] if wrong else ():
-        ad.insert_text(key, "error")
-
-
-def _find_wrong(texts: set[str]) -> set[str]:
-    """Return those of some texts that are no expressions."""
-    new = {text for text in texts - _expressions if not _is_number(text)}
-    wrong = {text for text in new if not is_expression(text)}
-    if len(_expressions) > _MOST_EXPRESSIONS:
-        _expressions.clear()
-    _expressions.update(text for text in new - wrong if len(text) <= _LONGEST_EXPRESSION)
-    return wrong
-
-
-def _is_number(text: str) -> bool:
-    """Tell whether a text is plain digits with at most one point inside: most of what is new."""
-    return (
-        text.replace(".", "", 1).isdecimal()
-        and text.isascii()
-        and text[0] != "."
-        and text[-1] != "."
-    )
 
 
 def _is_own(ad: ClassAd, sender: Sender, groups: Container[str]) -> bool:

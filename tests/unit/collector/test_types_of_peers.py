@@ -8,7 +8,6 @@ from kettle.classad import ClassAd
 from kettle.collector import commands
 from kettle.collector.ad_kinds import (
     COLLECTOR,
-    MERGE_SLOT,
     SCHEDD,
     SLOT,
     UPDATE_GENERIC,
@@ -24,13 +23,12 @@ from kettle.wire.messages.collector import Update
 
 NOW = 1_000_000
 BROKER = Broker("", lambda: "secret")
-ADMINISTRATOR = Sender("admin@d", "FS", administrator=True)
 
 
 def advertise(store: AdStore, my_type: str, name: str = "x", *, now: float = NOW) -> None:
     ad = ClassAd({"Name": name, "MyAddress": "<192.0.2.1:1>"})
     ad.insert_text("MyType", my_type if "(" in my_type else f'"{my_type}"')
-    commands.update(store, UPDATE_GENERIC, Update(ad, None), now=now, sender=Sender())
+    commands.update(store, UPDATE_GENERIC, Update(ad), now=now, sender=Sender())
 
 
 def own_ad(store: AdStore) -> ClassAd:
@@ -153,26 +151,3 @@ def test_a_refused_ad_leaves_no_table() -> None:
 def test_names_of_types_are_few_letters_that_can_be_shown() -> None:
     assert is_type_name("Job Ad: ü")
     assert not any(map(is_type_name, ("", "a\nb", "a\x7f", "\udc80", "x" * 300)))
-
-
-def test_a_text_that_is_no_expression_costs_the_one_attribute() -> None:
-    store = AdStore()
-    ad = ClassAd({"Name": "x", "Good": 1})
-    odd = [")(", "foo(", '"a', "1 2", "\x01", "{"]
-    for number, text in enumerate(odd):
-        ad.insert_text(f"Odd{number}", text)
-    ad.insert_text("Lines", '"a\nb"')
-    private = ClassAd({"ClaimId": "c"})
-    private.insert_text("Capability", ")(")
-    commands.update(store, 0, Update(ad, private), now=NOW, sender=Sender())
-    # What is known to be good is so in the next ad, and what is bad is not.
-    again = ad.copy()
-    again.insert_text("Odd0", ")(")
-    merged = commands.update(store, MERGE_SLOT, Update(again, None), now=NOW, sender=ADMINISTRATOR)
-    (entry,) = store.table(SLOT).values()
-    assert merged is entry
-    assert entry.private is not None
-    assert [entry.ad.text(f"Odd{number}") for number in range(len(odd))] == ["error"] * len(odd)
-    assert entry.ad.own_names()[2] == "Odd0"
-    assert entry.private.text("Capability") == "error"
-    assert (entry.ad.text("Good"), entry.ad.text("Lines")) == ("1", '"a\nb"')
