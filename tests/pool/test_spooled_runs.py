@@ -163,6 +163,32 @@ def test_a_checkpoint_that_is_cut_off_leaves_the_last_good_one_of_a_spooled_job(
     wait_until(lambda: not spool.exists(), 30)
 
 
+def test_output_that_is_called_like_the_job_s_log_does_not_take_its_place(
+    pool: PersonalPool, work: Path
+) -> None:
+    script = "echo forged > log; echo more > more; echo out"
+    cluster = spool_script(pool, work, script, "transfer_output_files = log, more\n")
+    wait_for_status(pool, cluster, 4)
+    fetch(pool, cluster)
+    events = [line[:3] for line in (work / "log").read_text().splitlines() if line[:3].isdecimal()]
+    assert (events[0], events[-1]) == ("000", "005")
+    assert ((work / "more").read_text(), (work / "out").read_text()) == ("more\n", "out\n")
+
+
+def test_of_output_that_is_not_all_there_the_rest_comes(pool: PersonalPool, work: Path) -> None:
+    """It may say why the job is held, and its next run begins with it."""
+    script = f"{COUNTING}[ $n = 2 ] && touch missing; exit 0"
+    lines = "transfer_output_files = state, missing\n"
+    cluster = spool_script(pool, work, script, lines)
+    wait_for_status(pool, cluster, 5)
+    run_tool(pool, "condor_transfer_data", cluster)
+    assert (work / "out").read_text() == "part 1\n"
+    run_tool(pool, "condor_release", cluster)
+    wait_for_status(pool, cluster, 4)
+    fetch(pool, cluster)
+    assert (work / "state").read_text() == "2\n"
+
+
 @pytest.fixture
 def here(pool: PersonalPool) -> Iterator[None]:
     """Have this very process use the pool."""

@@ -28,17 +28,19 @@ def pool(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PersonalPool]:
 def test_a_starter_that_dies_while_output_travels_leaves_the_input_of_the_next_run(
     pool: PersonalPool, work: Path, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...]
 ) -> None:
+    """In the spool all of it, in the user's own folder each file."""
     script = work / "job.sh"
     script.write_text(
-        f"#!/bin/sh\nhead -c 20 state\n[ -e {work}/ran ] && exit 0\n"
-        f"touch {work}/ran; truncate -s {LARGE} state\n"
+        f"#!/bin/sh\nhead -c 20 state early\n[ -e {work}/ran ] && exit 0\n"
+        f"touch {work}/ran; truncate -s {LARGE} state; echo torn > early\n"
     )
     script.chmod(0o755)
-    (work / "state").write_text("the input\n")
+    for name in ("state", "early"):
+        (work / name).write_text("the input\n")
     (work / "job.sub").write_text(
         "executable = job.sh\nrequest_memory = 10MB\nrequest_disk = 1GB\noutput = out\n"
-        "log = log\nshould_transfer_files = yes\ntransfer_input_files = state\n"
-        "transfer_output_files = state\nqueue\n"
+        "log = log\nshould_transfer_files = yes\ntransfer_input_files = state, early\n"
+        f"transfer_output_files = {'early, ' if options else ''}state\nqueue\n"
     )
     monkeypatch.chdir(work)
     done = run_tool(pool, "condor_submit", "-terse", *options, "job.sub")
@@ -64,6 +66,7 @@ def test_a_starter_that_dies_while_output_travels_leaves_the_input_of_the_next_r
     assert all(row[0] == "4" for row in rows), rows
     if options:
         assert run_tool(pool, "condor_transfer_data", cluster)[0] == 0
-    assert (work / "out").read_text() == "the input\n"
+    text = "==> state <==\nthe input\n\n==> early <==\nthe input\n"
+    assert (work / "out").read_text() == text
     assert (work / "state").read_text() == "the input\n"
     assert not [path for path in top.rglob("*") if path.name.startswith(".condor_")]

@@ -596,6 +596,12 @@ def plan_landing(job: ClassAd, directory: str, *, spooled: bool = False) -> Land
     return Landing(directory, streams, parse_remaps(job.string("TransferOutputRemaps")))
 
 
+def own_logs(job: ClassAd) -> list[str]:
+    """Return the names that the event logs of a spooled job have in its folder."""
+    paths = [job.string(name) for name in ("UserLog", "DAGManNodesLog")]
+    return [path for path in paths if path and not is_url(path) and not {"/", "\0"} & set(path)]
+
+
 def only_folder(job: ClassAd, landing: Landing) -> str | None:
     """Return the folder that all that lands lies in; None if some of it may go elsewhere."""
     if landing.remaps or job.string("OutputDestination"):

@@ -12,6 +12,12 @@ if TYPE_CHECKING:
 SPOOL_FAN = 10_000
 # What the name of a folder ends with that holds what a run of a spooled job left.
 LEFT = ".left"
+# Of one with its final output, all of it, of a run whose end nobody was told of yet.
+OUTPUT = ".output"
+# Of one with that of a run that is over, on its way into the job's own folder.
+ENDED = ".ended"
+# What the folders of one job are called, beyond its name; each may be about to be swapped.
+KINDS = ("", LEFT, OUTPUT, ENDED)
 
 
 def folder_name(cluster: int, proc: int) -> str:

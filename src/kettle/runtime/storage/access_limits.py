@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 
 from kettle.runtime.storage.folder_swap import ARRIVING
 from kettle.transfer.plan import split_at_commas
-from kettle.transfer.spool_names import LEFT
+from kettle.transfer.spool_names import LEFT, OUTPUT
 
 
 class AccessLimits:
@@ -34,7 +34,7 @@ class AccessLimits:
             return None
         if not spooled:
             return cls(folders)
-        own = (spooled, spooled + LEFT)
+        own = (spooled, spooled + LEFT, spooled + OUTPUT)
         return cls((*folders, *own, *(folder + ARRIVING for folder in own)))
 
     def allow(self, path: str) -> bool:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterable
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -59,7 +59,7 @@ async def put_in_place(
                 _swap(privileges, folder)
             else:
                 os.rename(arriving, old)
-        await _sync_names(files, privileges, folder)
+        await sync_folders(files, privileges, _above(folder))
     except OSError as error:
         raise StorageError(f"cannot put {folder} in place: {error.strerror}") from error
     await tasks.in_turns(remove_as_root(privileges, old))
@@ -109,13 +109,19 @@ def _opened(folder: str) -> Generator[int, None, None]:
                 break
 
 
-async def _sync_names(files: Files, privileges: Privileges, folder: str) -> None:
-    batch = []
-    with privileges.as_root():
-        for _ in range(_LEVELS):
-            folder = os.path.dirname(folder)
-            batch.append(os.open(folder or ".", os.O_RDONLY | os.O_DIRECTORY | _FLAGS))
-    await _sync(files, batch)
+async def sync_folders(files: Files, privileges: Privileges, folders: Iterable[str]) -> None:
+    """Return when the names in these folders are on disk; OSError."""
+    waiting = iter(folders)
+    while some := list(islice(waiting, _AT_ONCE)):
+        with privileges.as_root():
+            batch = [os.open(each, os.O_RDONLY | os.O_DIRECTORY | _FLAGS) for each in some]
+        await _sync(files, batch)
+
+
+def _above(folder: str) -> Generator[str, None, None]:
+    for _ in range(_LEVELS):
+        folder = os.path.dirname(folder)
+        yield folder or "."
 
 
 async def _sync(files: Files, descriptors: list[int]) -> None:

@@ -9,10 +9,10 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Iterator
-from itertools import islice
 from typing import TYPE_CHECKING
 
 from kettle.runtime.storage.trees import empty_folder
+from kettle.steps import take_within
 
 if TYPE_CHECKING:
     from kettle.runtime.process.privileges import Privileges
@@ -43,8 +43,4 @@ def remove_as_root(privileges: Privileges, folder: str) -> Iterator[None]:
 
     The rights are the process's: they are given back before anybody else has a turn.
     """
-    steps, more = remove_by_steps(folder), True
-    while more:
-        with privileges.as_root():
-            more = sum(1 for _ in islice(steps, _AT_ONCE)) == _AT_ONCE
-        yield
+    return take_within(privileges.as_root, remove_by_steps(folder), _AT_ONCE)

@@ -9,6 +9,7 @@ import contextlib
 import os
 import shutil
 import stat
+from collections.abc import Iterator
 
 from kettle.runtime.storage.files import NO_LINKS
 
@@ -42,3 +43,19 @@ def link_or_copy(path: str, new: str) -> None:
         if os.path.lexists(new):
             raise FileExistsError(new) from error
         shutil.copy2(path, new, follow_symlinks=False)
+
+
+def link_tree(folder: str, new: str) -> Iterator[None]:
+    """Give the files below `folder` second names below `new`, a file at a step.
+
+    What `new` has already stays, and what cannot be there beside it is left out.
+    """
+    for place, _, names in os.walk(folder):
+        into = os.path.join(new, os.path.relpath(place, folder))
+        yield
+        with contextlib.suppress(OSError):
+            os.makedirs(into, exist_ok=True)
+            for name in names:
+                with contextlib.suppress(FileExistsError):
+                    link_or_copy(os.path.join(place, name), os.path.join(into, name))
+                yield

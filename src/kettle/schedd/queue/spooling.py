@@ -74,12 +74,6 @@ def rewritten(ad: ClassAd, folder: str) -> Attributes:
     return changes
 
 
-def own_logs(ad: ClassAd) -> list[str]:
-    """Return the names that the event logs of a spooled job have in its folder."""
-    paths = [ad.string(name) for name in ("UserLog", "DAGManNodesLog")]
-    return [path for path in paths if path and not is_url(path) and not {"/", "\0"} & set(path)]
-
-
 def _keep(changes: Attributes, ad: ClassAd, name: str) -> None:
     """Remember the user's own value, once: files may be spooled again."""
     if f"SUBMIT_{name}" not in ad:

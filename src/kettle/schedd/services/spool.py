@@ -1,17 +1,19 @@
 """The schedd's spool folder: files of late materialization and of spooled jobs.
 
 Layout: `SPOOL/<cluster mod 10000>/…`, as the reference has it, and beside a spooled job's folder
-one for what its runs left. Source: wire notes, Late materialization and SPOOL_JOB_FILES.
+those for what its runs left, and ended with (`spool_names`). Source: wire notes, Late
+materialization and SPOOL_JOB_FILES.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import os
 import re
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass
 from itertools import count, islice
 from typing import TYPE_CHECKING
@@ -24,20 +26,25 @@ from kettle.runtime.storage import folder_swap
 from kettle.runtime.storage.bookings import Booking, Bookings
 from kettle.runtime.storage.growing_file import GrowingFile
 from kettle.runtime.storage.removal import remove_as_root
+from kettle.runtime.storage.second_names import link_tree
 from kettle.schedd.queue.job_ids import JobId, spool_folder
+from kettle.steps import take_within
 from kettle.transfer.checkpoints import was_checkpoint
-from kettle.transfer.spool_names import LEFT, SPOOL_FAN, left_directory
+from kettle.transfer.spool_names import ENDED, KINDS, SPOOL_FAN, left_directory
 
 if TYPE_CHECKING:
     from kettle.runtime.context import Runtime
+    from kettle.runtime.storage.owned_files import OwnedFiles
     from kettle.schedd.queue.jobs import Job
 
-# While a job is in one of these states its shadow may be about to change a folder's name.
-_SWAPPING = frozenset({JobStatus.RUNNING, JobStatus.TRANSFERRING_OUTPUT, JobStatus.SUSPENDED})
+# How often a checkpoint may be followed by another while somebody begins to look at it.
+_TRIES = 5
 # Names that are looked at before others have their turn.
 _AT_ONCE = 100
 # What the name of a folder that is being removed ends with, before a number.
 _GONE = ".gone"
+# What the name of one ends with in which somebody looks at what a job has left so far.
+_SEEN = ".seen"
 # What the name of one ends with that stays for its manifests of checkpoints at a URL.
 _KEPT = ".kept"
 # Limit: names in a job's folder among which a manifest is looked for. Where there are manifests
@@ -48,8 +55,9 @@ _LONGEST_HELP = 64 * 1024
 _CLUSTER_FILE = re.compile(r"condor_submit\.(\d{1,18})\.(?:items|digest)")
 _JOB_FOLDER = re.compile(
     r"cluster(\d{1,18})\.proc(\d{1,18})\.subproc0"
-    rf"(?:{re.escape(LEFT)})?(?:{re.escape(folder_swap.ARRIVING)}|{re.escape(folder_swap.OLD)})?"
-    rf"({re.escape(_GONE)}\d{{1,9}})?"
+    rf"(?:{'|'.join(map(re.escape, KINDS))})"
+    rf"(?:{re.escape(folder_swap.ARRIVING)}|{re.escape(folder_swap.OLD)})?"
+    rf"((?:{re.escape(_GONE)}|{re.escape(_SEEN)})\d{{1,9}})?"
 )
 
 
@@ -85,14 +93,45 @@ class SpoolFolder:
         folders = dict.fromkeys((self.job_folder(job.id), self.left_folder(job)))
         return [folder for folder in folders if os.path.isdir(folder)]
 
-    def output_folders(self, job: Job) -> list[str]:
-        """Return where a spooled job's output is: its folder, and until its end what it left."""
+    @contextlib.asynccontextmanager
+    async def output_folders(
+        self, job: Job, files: OwnedFiles, *, runs: bool
+    ) -> AsyncIterator[list[str]]:
+        """Have at hand where a spooled job's output is: its folder, and what it left, if anything.
+
+        Before its end that is what its last run left; of a job that `runs`, under second names, as
+        a new checkpoint takes the other's place meanwhile. OSError if there is none to be had.
+        """
         own, left = self.job_folder(job.id), self.left_folder(job)
-        if left == own or job.status == JobStatus.COMPLETED:
-            return [own]
-        if job.status not in _SWAPPING:
+        # What a shadow that could not finish has not brought in yet is the newest.
+        newest = _folders(own + ENDED)
+        if job.status == JobStatus.COMPLETED or left == own:
+            yield [own, *newest]
+        elif not runs:
             folder_swap.settle(self._runtime.privileges, left)
-        return [own, left] if os.path.isdir(left) else [own]
+            yield [own, *_folders(left), *newest]
+        elif not _folders(left):
+            yield [own]
+        else:
+            seen = self._unused(own + _SEEN)
+            try:
+                await self._see(left, seen, files)
+                yield [own, seen]
+            finally:
+                self._remove_aside(seen)
+
+    async def _see(self, left: str, seen: str, files: OwnedFiles) -> None:
+        """Give a whole checkpoint second names in a folder of its own."""
+        for _ in range(_TRIES):
+            before = _identity(left)
+            os.mkdir(seen, 0o700)
+            files.give(seen)
+            links = take_within(files.as_owner, link_tree(left, seen), _AT_ONCE)
+            await tasks.in_turns(links)
+            if before is not None and _identity(left) == before:
+                return
+            await tasks.in_turns(remove_as_root(self._runtime.privileges, seen))
+        raise OSError(errno.EBUSY, f"one checkpoint follows the other in {left}")
 
     def begin_items(self, cluster: int) -> GrowingFile:
         """Begin to keep the rows of a late materialized cluster."""
@@ -127,7 +166,8 @@ class SpoolFolder:
         above = os.path.dirname(folder)
         if not os.path.isdir(above):
             return
-        if not any([self._remove_if_there(folder), self._remove_if_there(folder + LEFT)]):
+        there = [kind for kind in KINDS if self._remove_if_there(folder + kind)]
+        if not there:
             _remove_with_parent(above)
 
     def keep_aside(self, folder: str) -> str:
@@ -151,7 +191,8 @@ class SpoolFolder:
 
     def remove_left(self, job: JobId) -> None:
         """Have removed what the runs of a spooled job left: its next one begins anew."""
-        self._remove_if_there(self.job_folder(job) + LEFT)
+        for kind in filter(None, KINDS):
+            self._remove_if_there(self.job_folder(job) + kind)
 
     def _remove_if_there(self, folder: str) -> bool:
         """Have a folder removed with those that a swap knows; False if there is none of them."""
@@ -215,8 +256,8 @@ class SpoolFolder:
                 removed.append(self._remove_orphan(named))
             elif named.proc is not None:
                 folder = self.job_folder(JobId(named.cluster, named.proc))
-                for one in (folder, folder + LEFT):
-                    folder_swap.settle(self._runtime.privileges, one)
+                for kind in KINDS:
+                    folder_swap.settle(self._runtime.privileges, folder + kind)
         return removed
 
     def has_manifests(self, folder: str) -> bool:
@@ -293,6 +334,20 @@ def _named_for_jobs(spool: str) -> Iterator[_Named | None]:
                 if match:
                     path = os.path.join(folder, inner, name)
                     yield _Named(path, int(match[1]), int(match[2]), match[3] is not None)
+
+
+def _folders(folder: str) -> list[str]:
+    """Return the folder, if it is there."""
+    return [folder] if os.path.isdir(folder) else []
+
+
+def _identity(folder: str) -> tuple[int, int] | None:
+    """Return what no folder of that name before or after has."""
+    try:
+        facts = os.stat(folder)
+    except FileNotFoundError:
+        return None
+    return facts.st_ino, facts.st_ctime_ns
 
 
 def _numbers(folder: str) -> list[str]:

@@ -7,6 +7,7 @@ its place when all are there and on disk.
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 from collections.abc import Collection, Sequence
@@ -31,7 +32,7 @@ from kettle.schedd.queue.jobs import Job
 from kettle.schedd.queue.selection import look, parse_constraint
 from kettle.transfer.go_ahead import Terms
 from kettle.transfer.outcome import Failure
-from kettle.transfer.plan import Plan, executable_name, plan_in_place, plan_landing
+from kettle.transfer.plan import Plan, executable_name, own_logs, plan_in_place, plan_landing
 from kettle.transfer.receiving import download
 from kettle.transfer.sending import upload
 from kettle.wire.commands import Command
@@ -182,7 +183,7 @@ class SpoolCommands:
         await tasks.in_turns(files.date_back(arriving, finished))
         # Its log has what happened to it so far, also where a file of that name was sent.
         with files.as_owner():
-            for name in spooling.own_logs(job.ad):
+            for name in own_logs(job.ad):
                 take_over(os.path.join(folder, name), os.path.join(arriving, name))
         check = partial(self._check_still_waits, job)
         await folder_swap.put_in_place(runtime.files, runtime.privileges, folder, check)
@@ -271,32 +272,43 @@ class SpoolCommands:
 
     async def _give(self, stream: Stream, job: Job) -> bool:
         """Send a job's output; False if not all of it arrived."""
-        schedd = self._schedd
         await stream.send(TransferDataJob(job.ad))
-        plan, files = Plan((), 0), LocalFiles()
-        objection: Failure | None = None
-        try:
-            privileges = schedd.runtime.privileges
-            if spooling.has_folder(job.ad):
-                files = schedd.accounts.files_of(job.user)
-                steps = spooling.plan_output(job.ad, schedd.spool.output_folders(job), files)
-            else:
-                account = schedd.accounts.of(job.user)
-                files = NearFiles(privileges, account, self._limits(job))
-                steps = plan_in_place(job.ad, files)
-            plan = await tasks.in_turns(steps, _LOOKS_AT_A_TIME)
-        except (RefusedError, NotFoundError, OSError) as error:
-            # One job whose files cannot be sent keeps nobody from the next one's.
-            objection = Failure(str(error), _OUTPUT)
-        terms = Terms("SCHEDD", peer=f"<{stream.remote_name}>", code=_OUTPUT)
-        size = plan.sandbox_bytes
-        dialog = upload(
-            plan.items, files, terms, final=True, sandbox_bytes=size, objection=objection
-        )
-        sent = await stream.run(dialog)
+        async with contextlib.AsyncExitStack() as stack:
+            plan, files = Plan((), 0), LocalFiles()
+            objection: Failure | None = None
+            try:
+                plan, files = await self._plan_output(job, stack)
+            except (RefusedError, NotFoundError, OSError) as error:
+                # One job whose files cannot be sent keeps nobody from the next one's.
+                objection = Failure(str(error), _OUTPUT)
+            terms = Terms("SCHEDD", peer=f"<{stream.remote_name}>", code=_OUTPUT)
+            size = plan.sandbox_bytes
+            dialog = upload(
+                plan.items, files, terms, final=True, sandbox_bytes=size, objection=objection
+            )
+            sent = await stream.run(dialog)
         if sent.failure is not None:
-            schedd.runtime.log(f"The output of {job.id} was not fetched: {sent.failure.reason}")
+            reason = sent.failure.reason
+            self._schedd.runtime.log(f"The output of {job.id} was not fetched: {reason}")
         return sent.success
+
+    async def _plan_output(
+        self, job: Job, stack: contextlib.AsyncExitStack
+    ) -> tuple[Plan, LocalFiles]:
+        """Return what is sent of a job, and who reads it, as long as the stack is open."""
+        schedd = self._schedd
+        if spooling.has_folder(job.ad):
+            owned = schedd.accounts.files_of(job.user)
+            runs = schedd.scheduler.orders.has_run(job)
+            folders = await stack.enter_async_context(
+                schedd.spool.output_folders(job, owned, runs=runs)
+            )
+            steps = spooling.plan_output(job.ad, folders, owned)
+        else:
+            account = schedd.accounts.of(job.user)
+            owned = NearFiles(schedd.runtime.privileges, account, self._limits(job))
+            steps = plan_in_place(job.ad, owned)
+        return await tasks.in_turns(steps, _LOOKS_AT_A_TIME), owned
 
     def _note_beginning(self, jobs: Sequence[Job]) -> frozenset[JobId]:
         """Note that output is being fetched; return of which jobs, those that are over.

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from kettle.runtime import tasks
 from kettle.runtime.storage import folder_swap
 from kettle.runtime.storage.removal import remove_as_root
-from kettle.runtime.storage.second_names import link_or_copy
+from kettle.runtime.storage.second_names import link_tree
 from kettle.transfer.spool_names import left_directory, spool_directory
 
 if TYPE_CHECKING:
@@ -28,34 +28,25 @@ if TYPE_CHECKING:
 _LINKS_AT_ONCE = 64
 
 
-class IntermediateStore:
-    """One job's directory in the spool."""
+class GatheredFolder:
+    """A directory in the spool that files come into all together, or not at all.
 
-    def __init__(self, shadow: Run) -> None:
+    `path` is nothing where there is no spool.
+    """
+
+    def __init__(self, shadow: Run, path: str) -> None:
         self._runtime = shadow.host.runtime
-        self._job = shadow.job
-        spool = shadow.host.spool
-        own = spool_directory(spool, shadow.cluster, shadow.proc) if spool else ""
-        self._own = own
-        self._path = left_directory(shadow.job, own) if own else ""
+        self._path = path
         # Whether files are coming, or came, that are neither kept nor forgotten yet.
         self.is_begun = False
 
     def existing(self) -> str:
-        """Return the directory, if an earlier run left files in it, else nothing."""
+        """Return the directory, if there are files in it, else nothing."""
         if not self._path:
             return ""
         # A host may have died in the middle of `keep`: the older files are still there.
         folder_swap.settle(self._runtime.privileges, self._path)
         return self._path if os.path.isdir(self._path) else ""
-
-    def to_send(self) -> str:
-        """Return the directory whose files go on top of the input; nothing if there is none.
-
-        Of a spooled job that ran under HTCondor, or a version before, it is the input's: there a
-        part of the checkpoint has taken the place of what the user sent.
-        """
-        return self.existing() or (self._own if self._own != self._path else "")
 
     async def begin(self) -> str:
         """Make an empty directory for the files that come now; OSError if it cannot be."""
@@ -88,7 +79,7 @@ class IntermediateStore:
         self.is_begun = False
         folder_swap.settle(self._runtime.privileges, self._path)
         try:
-            older = self._link_older(self._path + folder_swap.ARRIVING)
+            older = self._take_over(self._path + folder_swap.ARRIVING)
             await tasks.in_turns(older, _LINKS_AT_ONCE)
             await folder_swap.put_in_place(
                 self._runtime.files, self._runtime.privileges, self._path
@@ -103,23 +94,40 @@ class IntermediateStore:
             await self._remove_arriving()
 
     async def _remove_arriving(self) -> None:
-        arriving = self._path + folder_swap.ARRIVING
-        await tasks.in_turns(remove_as_root(self._runtime.privileges, arriving))
+        await self._remove(self._path + folder_swap.ARRIVING)
 
-    def _link_older(self, temporary: str) -> Iterator[None]:
+    async def _remove(self, folder: str) -> None:
+        await tasks.in_turns(remove_as_root(self._runtime.privileges, folder))
+
+    def _take_over(self, arrived: str) -> Iterator[None]:
+        """Give what arrived what it goes on from: nothing."""
+        del arrived
+        return iter(())
+
+
+class IntermediateStore(GatheredFolder):
+    """One job's directory in the spool."""
+
+    def __init__(self, shadow: Run) -> None:
+        self._job = shadow.job
+        spool = shadow.host.spool
+        self._own = spool_directory(spool, shadow.cluster, shadow.proc) if spool else ""
+        super().__init__(shadow, left_directory(shadow.job, self._own) if self._own else "")
+
+    def to_send(self) -> str:
+        """Return the directory whose files go on top of the input; nothing if there is none.
+
+        Of a spooled job that ran under HTCondor, or a version before, it is the input's: there a
+        part of the checkpoint has taken the place of what the user sent.
+        """
+        return self.existing() or (self._own if self._own != self._path else "")
+
+    def _take_over(self, arrived: str) -> Iterator[None]:
         """Take over what an earlier run left and this one did not change: only changes travel.
 
         Done with the owner's rights, whose directories these are.
         """
-        for folder, _, names in os.walk(self._path):
-            into = os.path.join(temporary, os.path.relpath(folder, self._path))
-            yield
-            with contextlib.suppress(OSError):
-                os.makedirs(into, exist_ok=True)
-                for name in names:
-                    with contextlib.suppress(FileExistsError):
-                        link_or_copy(os.path.join(folder, name), os.path.join(into, name))
-                    yield
+        return link_tree(self._path, arrived)
 
 
 def _make_folders(path: str, privileges: Privileges) -> None:

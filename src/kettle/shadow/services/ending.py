@@ -33,6 +33,7 @@ from kettle.shadow.endings import (
 )
 from kettle.shadow.job_updates import texts
 from kettle.shadow.services.run import Run
+from kettle.shadow.services.spooled_output import bring_output_in
 from kettle.shadow.services.transfers import note_broken_off
 from kettle.wire.messages.claims import DeactivateClaimForcibly
 from kettle.wire.messages.shadow_host import ShadowExited
@@ -117,8 +118,8 @@ async def hold_at_once(run: Run) -> None:
         run.left_told = run.hold_told = True
 
 
-def finish(run: Run) -> None:
-    """Judge the run, write its last events, tell the schedd."""
+async def finish(run: Run) -> None:
+    """Judge the run, write its last events, bring in what it sent, tell the schedd."""
     if run.report is not None:
         lost = run.transfer_failure is not None and run.transfer_failure.code
         counts = {} if run.skipped or lost else completion_attributes(run.job, run.report)
@@ -140,6 +141,7 @@ def finish(run: Run) -> None:
     if run.hold_told:
         ending.events = ()
     _write_last_events(run, ending, now)
+    await bring_output_in(run)
     _report_exit(run, ending)
 
 

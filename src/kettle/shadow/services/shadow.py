@@ -9,16 +9,13 @@ files travel in `services/transfers.py`.
 from __future__ import annotations
 
 import asyncio
-import os
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, assert_never
 
-from kettle.attributes.codes import HoldReasonCode, JobStatus, VacateReasonCode
+from kettle.attributes.codes import JobStatus, VacateReasonCode
 from kettle.classad import ClassAd
-from kettle.errors import StorageError, WireError
+from kettle.errors import WireError
 from kettle.policy.job_policy import NOTHING, Verdict, decide_periodic, duration_deadline
-from kettle.policy.match_expansion import Expansion, expand_match
 from kettle.records.event_kinds import JobSuspendedEvent, JobUnsuspendedEvent
 from kettle.runtime import tasks
 from kettle.shadow import job_events
@@ -27,9 +24,9 @@ from kettle.shadow.job_updates import texts
 from kettle.shadow.leaving import REMOVALS, wants_grace
 from kettle.shadow.services.calls import answer, answer_data
 from kettle.shadow.services.claim import STARTER_SECONDS
-from kettle.shadow.services.dataflow import skip_if_dataflow
 from kettle.shadow.services.ending import fail_run, finish, recall_end, recall_events, recall_hold
 from kettle.shadow.services.leaving import LEAVING_FAST_SECONDS, Leaving
+from kettle.shadow.services.preparing import prepare
 from kettle.shadow.services.reconnect import (
     look_for_starter,
     note_disconnection,
@@ -40,7 +37,6 @@ from kettle.shadow.services.reconnect import (
 from kettle.shadow.services.run import Run
 from kettle.shadow.services.transfers import has_input
 from kettle.shadow.shadow_machine import Effect, Event, Phase, step
-from kettle.transfer.plan import size_limit
 from kettle.wire.codec import Writer
 from kettle.wire.messages import short_way
 from kettle.wire.messages.claims import (
@@ -88,14 +84,14 @@ class RunningShadow(Run):
             recall_events(self)
             if self.state.reconnecting:
                 if recall_end(self):
-                    finish(self)
+                    await finish(self)
                     return
                 recall_start(self)
                 recall_hold(self)
                 await self._perform((Effect.LOG_DISCONNECTED,))
-            elif not await self._prepare():
+            elif not await prepare(self):
                 self._stop_timers()
-                finish(self)
+                await finish(self)
                 return
             while self.state.phase is not Phase.DONE:
                 await self._live()
@@ -103,7 +99,7 @@ class RunningShadow(Run):
             if self.keeping:
                 # The next run begins with it.
                 await asyncio.wait(self.keeping)
-            finish(self)
+            await finish(self)
         except asyncio.CancelledError:
             raise
         except Exception as error:  # noqa: BLE001 - one job's trouble must stay its own
@@ -115,62 +111,6 @@ class RunningShadow(Run):
                 self.stream.close()
             if self.files is not None:
                 self.host.aside.run(self.files.close)
-
-    async def _prepare(self) -> bool:
-        """Fill in `$$()` and open the log; False if the job is held, or over, without a run."""
-        try:
-            await self.host.logs.check(self.job)
-        except StorageError as error:
-            code = HoldReasonCode.UnableToInitUserLog
-            self._hold_at_once(error.message + self.host.borrowed_rights, code, error.errno)
-            return False
-        slot, self.slot = self.slot, ClassAd()
-        host = self.host
-        self.max_input_bytes = size_limit(self.job, slot, "MaxTransferInputMB", host.max_input_mb)
-        self.max_output_bytes = size_limit(
-            self.job, slot, "MaxTransferOutputMB", host.max_output_mb
-        )
-        announced = self.job.integer("TransferInputSizeMB")
-        if announced is not None and 0 <= self.max_input_bytes < announced << 20:
-            text = (
-                f"TransferInputSizeMB ({announced}) is greater than MAX_TRANSFER_INPUT_MB "
-                f"({self.max_input_bytes >> 20}) at submit time"
-            )
-            self._hold_at_once(text, HoldReasonCode.MaxTransferInputSizeExceeded)
-            return False
-        try:
-            await self._look_at_directory()
-        except OSError as error:
-            directory, why = self.job.string("Iwd"), error.strerror
-            text = f"Cannot access initial working directory {directory}: {why}"
-            self._hold_at_once(text, HoldReasonCode.IwdError, error.errno or 0)
-            return False
-        if self.job.string("OAuthServicesNeeded"):
-            # No credential store is kept yet: there is none for any job.
-            text = "Job credentials are not available"
-            self._hold_at_once(text, HoldReasonCode.CorruptedCredential)
-            return False
-        # No slot came with a job that asks for nothing of it.
-        expansion = expand_match(self.job, slot) if len(slot) else Expansion()
-        if expansion.unresolved is not None:
-            text = f"Cannot expand $$ expression ({expansion.unresolved})."
-            self._hold_at_once(text, HoldReasonCode.Unspecified)
-            return False
-        for name, text in expansion.changed.items():
-            self.job[name] = text
-        return not await skip_if_dataflow(self)
-
-    async def _look_at_directory(self) -> None:
-        """See that the job's directory can be entered; OSError if not, and the run is in vain."""
-        inside = os.path.join(self.job.string("Iwd") or "/", ".")
-        if self.host.mounts.is_far(inside):
-            await self.host.aside.run(partial(os.stat, inside))
-        else:
-            os.stat(inside)
-
-    def _hold_at_once(self, reason: str, code: HoldReasonCode, subcode: int = 0) -> None:
-        self.reusable = True
-        self.request = Request(Wish.POLICY_HOLD, reason, int(code), subcode)
 
     async def _live(self) -> None:
         """Do what the phase is about until it changes (`shadow_machine.Phase`)."""

@@ -19,12 +19,12 @@ from kettle.config.knobs.transfer import TransferKnobs
 from kettle.errors import RefusedError, StorageError, WireError
 from kettle.records.event_cluster import FileTransferEvent
 from kettle.runtime import tasks
-from kettle.runtime.storage import folder_swap
 from kettle.runtime.storage.aside_files import AsideFiles
 from kettle.runtime.storage.transfer_files import LocalFiles
 from kettle.shadow.endings import Request, Wish, transfer_reason
 from kettle.shadow.job_updates import texts, transfer_stats
-from kettle.shadow.services.checkpoints import IntermediateStore
+from kettle.shadow.services.checkpoints import GatheredFolder, IntermediateStore
+from kettle.shadow.services.spooled_output import OutputStore, own_folder
 from kettle.shadow.services.turns import Turn
 from kettle.shadow.services.url_checkpoints import UrlCheckpoints
 from kettle.shadow.shadow_machine import Phase
@@ -43,7 +43,6 @@ from kettle.transfer.plan import (
 )
 from kettle.transfer.receiving import download
 from kettle.transfer.sending import upload
-from kettle.transfer.spool_names import spool_directory
 from kettle.wire.sinful import Sinful
 
 if TYPE_CHECKING:
@@ -101,7 +100,6 @@ async def take_output(shadow: Run, stream: Stream) -> None:
     """
     turn = Turn(shadow, "Output")
     arrival = _Arrival(shadow, turn)
-    store = arrival.store
     dialog = download(
         arrival.path_for,
         arrival.files,
@@ -112,6 +110,7 @@ async def take_output(shadow: Run, stream: Stream) -> None:
     try:
         async with _alone(shadow):
             outcome = await stream.run(dialog)
+            await arrival.keep_part(outcome)
         _note_spent(shadow, "FileWrite", "NetRead", outcome.spent)
         # Before anything is waited for: the next transfer may begin.
         shadow.received_bytes += outcome.bytes
@@ -121,7 +120,7 @@ async def take_output(shadow: Run, stream: Stream) -> None:
         elif not _is_failure_report(shadow):
             _note_end(shadow, "Output", outcome)
     finally:
-        await store.forget()
+        await arrival.forget()
         await turn.give_back()
 
 
@@ -152,8 +151,8 @@ async def _alone(shadow: Run) -> AsyncIterator[None]:
             shadow.arriving = None
 
 
-async def _keep(shadow: Run, store: IntermediateStore) -> Failure | None:
-    """Have on disk what an unfinished job left, also where the run ends meanwhile.
+async def _keep(shadow: Run, store: GatheredFolder) -> Failure | None:
+    """Have on disk what a job sent to the spool, also where the run ends meanwhile.
 
     Returns why not.
     """
@@ -165,27 +164,13 @@ async def _keep(shadow: Run, store: IntermediateStore) -> Failure | None:
     return failure
 
 
-async def _keep_or_tell(shadow: Run, store: IntermediateStore) -> Failure | None:
+async def _keep_or_tell(shadow: Run, store: GatheredFolder) -> Failure | None:
     """Keep the files; a disk that fails leaves what was kept before."""
     try:
         await store.keep()
     except (StorageError, OSError) as error:
-        shadow.log(f"The job's next run does not get what this one left: {error}")
+        shadow.log(f"What the job sent is not kept: {error}")
         return Failure(str(error), _CODES["Output"], error.errno or 0)
-    return None
-
-
-async def _sync(shadow: Run, folder: str) -> Failure | None:
-    """Have on disk what a folder in the spool holds; return why not."""
-    runtime = shadow.host.runtime
-    try:
-        await folder_swap.sync_tree(runtime.files, runtime.privileges, folder)
-    except FileNotFoundError:
-        # Nothing has come, and nothing was there.
-        return None
-    except OSError as error:
-        text = f"syncing {folder}: (errno {error.errno}) {error.strerror}"
-        return Failure(text, _CODES["Output"], error.errno or 0)
     return None
 
 
@@ -215,10 +200,10 @@ class _Arrival:
         spooled = shadow.job.integer("StageInStart") is not None
         directory = shadow.job.string("Iwd") or "/"
         self._landing = plan_landing(shadow.job, directory, spooled=spooled)
-        own = spool_directory(shadow.host.spool or "", shadow.cluster, shadow.proc)
         # Where the only copy lies of what comes; nothing if that is the user's business.
-        self._spooled = own if spooled and posixpath.normpath(directory) == own else ""
-        self.store = IntermediateStore(shadow)
+        self._own = own_folder(shadow.host.spool or "", shadow.job, shadow.cluster, shadow.proc)
+        # What it is gathered in, in the spool.
+        self._store: GatheredFolder | None = None
         self.files = AsideFiles(
             shadow.host.aside,
             shadow.host.mounts.is_far,
@@ -245,23 +230,36 @@ class _Arrival:
         if shadow.keeping:
             # What came before is told as over first, and is on disk.
             await asyncio.wait(shadow.keeping)
-        if not final:
-            self._landing = Landing(await self.store.begin(), {})
-        elif shadow.state.phase is Phase.RUNNING:
+        if final and shadow.state.phase is Phase.RUNNING:
             shadow.update(texts({"JobStatus": int(JobStatus.TRANSFERRING_OUTPUT)}))
+        if not final:
+            self._store = IntermediateStore(shadow)
+        elif self._own:
+            self._store = OutputStore(shadow, self._own)
+        if self._store is not None:
+            self._landing = Landing(await self._store.begin(), {})
         objection = await _object_to(size, only_folder(shadow.job, self._landing), self.files)
         self.refused = objection is not None
         return objection
 
     async def complete(self) -> Failure | None:
         """Have on disk what has come, before its sender gives it up; say why it cannot be."""
-        if self.store.is_begun:
-            return await _keep(self._shadow, self.store)
-        if self._spooled:
-            return await _sync(self._shadow, self._spooled)
+        if self._store is not None:
+            return await _keep(self._shadow, self._store)
         # Limit: what comes to a user's own folder is on disk when that disk has it, as in the
         # reference: the queue may say before that the job is over.
         return None
+
+    async def keep_part(self, outcome: Outcome) -> None:
+        """Keep what came of final output that could not all be sent: it may say why."""
+        store = self._store
+        if outcome.failure is not None and outcome.final and store is not None and store.is_begun:
+            await _keep(self._shadow, store)
+
+    async def forget(self) -> None:
+        """Remove what is not kept."""
+        if self._store is not None:
+            await self._store.forget()
 
 
 def _is_failure_report(shadow: Run) -> bool:

@@ -94,22 +94,108 @@ def test_a_job_s_folder_that_a_crash_left_between_two_names_is_given_its_own_bac
     assert not older.exists()
 
 
-@pytest.mark.parametrize("status", [JobStatus.IDLE, JobStatus.RUNNING])
+def job_7(**ad: object) -> Any:
+    return SimpleNamespace(id=JobId(7, 0), ad=ClassAd({"StageInStart": 1, **ad}), status=1)
+
+
+async def look(spool: SpoolFolder, job: Any, *, runs: bool) -> list[str]:
+    """Return what each folder with a job's output has in it, as long as it is looked at."""
+    files: Any = SimpleNamespace(as_owner=contextlib.nullcontext, give=lambda _path: None)
+    async with spool.output_folders(job, files, runs=runs) as folders:
+        if runs:
+            checkpoint_again(Path(spool.left_folder(job)))
+        return read_names(folders)
+
+
+def checkpoint_again(left: Path) -> None:
+    """Do what a shadow does, if there is a checkpoint."""
+    if left.is_dir():
+        left.rename(f"{left}.swap")
+        make_files(left, dict.fromkeys(NAMES, "2"))
+
+
+def read_names(folders: list[str]) -> list[str]:
+    return [" ".join(Path(each, name).read_text() for name in NAMES) for each in folders]
+
+
+NAMES = ("one", "two")
+
+
+def make_files(folder: Path, files: dict[str, str]) -> None:
+    folder.mkdir(parents=True)
+    for name, text in files.items():
+        (folder / name).write_text(text)
+
+
+@pytest.mark.parametrize("runs", [False, True])
 def test_a_name_is_not_given_back_under_the_hands_of_a_shadow_that_changes_it(
+    tmp_path: Path, runs: bool
+) -> None:
+    spool, job = make_spool(tmp_path), job_7()
+    own, left = spool.job_folder(job.id), spool.left_folder(job)
+    make_files(Path(own), dict.fromkeys(NAMES, "0"))
+    make_files(Path(f"{left}.swap"), dict.fromkeys(NAMES, "1"))
+    assert asyncio.run(look(spool, job, runs=runs)) == (["0 0"] if runs else ["0 0", "1 1"])
+    assert os.path.exists(left) == (not runs)
+
+
+def test_who_looks_at_a_job_that_runs_sees_one_whole_checkpoint(tmp_path: Path) -> None:
+    spool, job = make_spool(tmp_path), job_7()
+    make_files(Path(spool.job_folder(job.id)), dict.fromkeys(NAMES, "0"))
+    make_files(Path(spool.left_folder(job)), dict.fromkeys(NAMES, "1"))
+
+    async def look_and_settle() -> list[str]:
+        seen = await look(spool, job, runs=True)
+        await spool.settle()
+        return seen
+
+    assert asyncio.run(look_and_settle()) == ["0 0", "1 1"]
+    # Of what was there to look at nothing is left.
+    assert len(list((tmp_path / "7/0").iterdir())) == 3
+
+
+def test_a_checkpoint_that_another_follows_while_one_begins_to_look_is_not_mixed_with_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spool, job = make_spool(tmp_path), job_7()
+    make_files(Path(spool.job_folder(job.id)), dict.fromkeys(NAMES, "0"))
+    left = Path(spool.left_folder(job))
+    make_files(left, dict.fromkeys(NAMES, "1"))
+    link, swaps = os.link, 0
+
+    def swap_and_link(path: str, new: str, **more: Any) -> None:
+        nonlocal swaps
+        link(path, new, **more)
+        if swaps < most:
+            swaps += 1
+            left.rename(left.with_name(f"gone{swaps}"))
+            make_files(left, dict.fromkeys(NAMES, "5"))
+
+    monkeypatch.setattr(os, "link", swap_and_link)
+    most = 1
+    assert asyncio.run(look(spool, job, runs=True)) == ["0 0", "5 5"]
+    most = 1000
+    with pytest.raises(OSError, match="one checkpoint follows the other"):
+        asyncio.run(look(spool, job, runs=True))
+
+
+@pytest.mark.parametrize("status", [JobStatus.COMPLETED, JobStatus.HELD])
+def test_output_that_a_shadow_could_not_bring_in_is_fetched_from_where_it_is(
     tmp_path: Path, status: JobStatus
 ) -> None:
-    spool = make_spool(tmp_path)
-    job: Any = SimpleNamespace(id=JobId(7, 0), ad=ClassAd({"StageInStart": 1}), status=status)
-    own, left = spool.job_folder(job.id), spool.left_folder(job)
-    os.makedirs(f"{left}.swap")
-    assert spool.output_folders(job) == ([own, left] if status == JobStatus.IDLE else [own])
-    assert os.path.exists(left) == (status == JobStatus.IDLE)
+    spool, job = make_spool(tmp_path), job_7()
+    job.status = status
+    own = Path(spool.job_folder(job.id))
+    for number, folder in enumerate((str(own), f"{own}.left", f"{own}.ended")):
+        make_files(Path(folder), dict.fromkeys(NAMES, str(number)))
+    left = [] if status == JobStatus.COMPLETED else ["1 1"]
+    assert asyncio.run(look(spool, job, runs=False)) == ["0 0", *left, "2 2"]
 
 
 def test_with_a_job_goes_what_was_just_arriving_for_it(tmp_path: Path) -> None:
     spool = make_spool(tmp_path)
     folder = Path(spool.job_folder(JobId(7, 0)))
-    for suffix in ("", ".tmp", ".swap"):
+    for suffix in ("", ".tmp", ".swap", ".left", ".output", ".output.tmp", ".ended"):
         folder.with_name(folder.name + suffix).mkdir(parents=True)
 
     async def remove() -> None:
