@@ -199,8 +199,8 @@ def test_output_whose_only_copy_is_here_is_on_disk_before_its_machine_hears_of_i
         monkeypatch.setattr(InlineSynchronizer, "sync", sync)
         key = job.string("TransferKey") or ""
         sent.append(await transfer(starter, job, key, {"out": b"x"}, box))
-        had = {str(spool), f"{spool}/out"} & set(synced)
-        assert had == ({str(spool), f"{spool}/out"} if where == "spool" else set())
+        arrived = {f"{spool}.output.tmp", f"{spool}.output.tmp/out", str(spool.parent)}
+        assert arrived & set(synced) == (arrived if where == "spool" else set()), synced
         await starter.exit()
 
     async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> None:
@@ -211,7 +211,7 @@ def test_output_whose_only_copy_is_here_is_on_disk_before_its_machine_hears_of_i
         if where == "full spool":
             assert outcome.failure is not None
             assert (outcome.failure.code, outcome.failure.subcode) == (12, errno.ENOSPC)
-            assert outcome.detail.endswith(f"{spool}: (errno 28) No space left on device")
+            assert outcome.detail.endswith(f"{spool}.output in place: No space left on device")
         else:
             assert outcome.success
             assert ((spool if where == "spool" else tmp_path) / "out").read_bytes() == b"x"

@@ -61,7 +61,8 @@ async def put_in_place(
                 os.rename(arriving, old)
         await sync_folders(files, privileges, _above(folder))
     except OSError as error:
-        raise StorageError(f"cannot put {folder} in place: {error.strerror}") from error
+        text = f"cannot put {folder} in place: {error.strerror}"
+        raise StorageError(text, errno=error.errno or 0) from error
     await tasks.in_turns(remove_as_root(privileges, old))
 
 
