@@ -143,7 +143,7 @@ class ScheddService:
             departures=self.departures,
             factories=self.factories,
         )
-        self.spooling = SpoolCommands(self, self.departures)
+        self.spooling = SpoolCommands(self, self.departures, self.records.begin_anew)
         self.users = UserCommands(self, self.ads)
         self.exports = ExportCommands(self)
         self.connecting = ConnectCommands(self)

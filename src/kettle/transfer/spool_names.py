@@ -30,6 +30,11 @@ def spool_directory(spool: str, cluster: int, proc: int) -> str:
     return posixpath.join(spool, folder_name(cluster, proc))
 
 
+def own_name(name: str) -> str:
+    """Return what a job's own folder is called, of which one beside it is called `name`."""
+    return ".".join(name.split(".")[:3])
+
+
 def left_directory(job: ClassAd, spooled: str) -> str:
     """Return where files wait that a run left before the job's end, for its next run.
 

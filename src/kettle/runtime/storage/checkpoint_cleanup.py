@@ -25,7 +25,7 @@ from kettle.runtime.process.inheritance import without_inheritance
 from kettle.runtime.storage.small_files import AT_EASE
 from kettle.transfer.checkpoints import JOB_AD, places_of, was_checkpoint
 from kettle.transfer.plan import check_name
-from kettle.transfer.spool_names import LEFT
+from kettle.transfer.spool_names import own_name
 from kettle.wire.codec import is_private_attribute
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def set_aside(
     check_name(owner, code=13)
     if "/" in owner:
         raise RefusedError(f"{owner!r} is no name of an owner")
-    target = os.path.join(spool, FOLDER, owner, os.path.basename(folder).removesuffix(LEFT))
+    target = os.path.join(spool, FOLDER, owner, own_name(os.path.basename(folder)))
     with privileges.as_account(account):
         moving = [name for name in _names(folder) if was_checkpoint(name) not in {None, *keep}]
         if not moving:

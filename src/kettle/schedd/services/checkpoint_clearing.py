@@ -33,7 +33,8 @@ class CheckpointClearing:
 
     def __init__(self, schedd: Schedd) -> None:
         self._schedd = schedd
-        self._leaving: deque[Job] = deque()
+        # Each with the folder of what its runs left, where only that goes and the job stays.
+        self._leaving: deque[tuple[Job, str]] = deque()
         self._setting: asyncio.Task[None] | None = None
         # What is to be deleted, by owner; who has waited longest is first.
         self._waiting: dict[str, deque[Unwanted]] = {}
@@ -45,10 +46,20 @@ class CheckpointClearing:
             return False
         if not self._schedd.spool.manifest_folders(job):
             return False
-        self._leaving.append(job)
+        self._begin_setting(job)
+        return True
+
+    def takes_left(self, job: Job, folder: str) -> bool:
+        """Do the same for a job that begins anew, with the `folder` of what its runs left."""
+        if job.ad.string("CheckpointDestination") is None:
+            return False
+        self._begin_setting(job, folder)
+        return True
+
+    def _begin_setting(self, job: Job, folder: str = "") -> None:
+        self._leaving.append((job, folder))
         if self._setting is None:
             self._setting = tasks.spawn(self._set_all_aside(), "manifests of checkpoints")
-        return True
 
     async def settle(self) -> None:
         """Return when every manifest is out of the folder of its job."""
@@ -58,29 +69,32 @@ class CheckpointClearing:
     async def _set_all_aside(self) -> None:
         try:
             while self._leaving:
-                job = self._leaving.popleft()
+                job, left = self._leaving.popleft()
+                spool = self._schedd.spool
                 with tasks.reported("Setting aside the checkpoints of a job"):
-                    await self._set_aside(job)
-                self._schedd.spool.remove_job(job.id)
+                    await self._set_aside(job, [left] if left else spool.manifest_folders(job))
+                if left:
+                    spool.remove_aside(left)
+                else:
+                    spool.remove_job(job.id)
         finally:
             self._setting = None
 
-    async def _set_aside(self, job: Job) -> None:
+    async def _set_aside(self, job: Job, folders: list[str]) -> None:
         """Move a job's manifests; a trouble with them keeps them, and nobody in the queue."""
         schedd, runtime = self._schedd, self._schedd.runtime
         try:
             account = schedd.accounts.of(job.user)
             # All of them come to one folder.
             folder = None
-            for each in schedd.spool.manifest_folders(job):
+            for each in folders:
                 moving = checkpoint_cleanup.set_aside(
                     runtime.privileges, account, schedd.spool.path, each, job.ad
                 )
                 folder = await tasks.in_turns(moving)
         except (OSError, RefusedError, NotFoundError) as error:
             spool = schedd.spool
-            folders = filter(spool.has_manifests, spool.manifest_folders(job))
-            kept = " and ".join(map(spool.keep_aside, folders))
+            kept = " and ".join(map(spool.keep_aside, filter(spool.has_manifests, folders)))
             where = f". Their manifests are kept in {kept}" if kept else ""
             runtime.log.problem(f"Job {job.id} leaves checkpoints behind: {error}{where}")
             return

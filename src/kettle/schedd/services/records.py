@@ -74,6 +74,12 @@ class Records:
             if not self._clearing.takes(job):
                 self._schedd.spool.remove_job(job.id)
 
+    def begin_anew(self, job: Job) -> None:
+        """Remove what the runs of a job left whose files were spooled once more."""
+        left = self._schedd.spool.take_left(job.id)
+        if left and not self._clearing.takes_left(job, left):
+            self._schedd.spool.remove_aside(left)
+
     async def settle(self) -> None:
         """Return when what says where a finished job left checkpoints is in a safe place."""
         await self._clearing.settle()

@@ -30,7 +30,7 @@ from kettle.runtime.storage.second_names import link_tree
 from kettle.schedd.queue.job_ids import JobId, spool_folder
 from kettle.steps import take_within
 from kettle.transfer.checkpoints import was_checkpoint
-from kettle.transfer.spool_names import ENDED, KINDS, SPOOL_FAN, left_directory
+from kettle.transfer.spool_names import ENDED, KINDS, LEFT, OUTPUT, SPOOL_FAN, left_directory
 
 if TYPE_CHECKING:
     from kettle.runtime.context import Runtime
@@ -53,6 +53,7 @@ _MOST_NAMES = 1000
 # Limit: the explanation of a schedd's own submit commands; it travels in one message.
 _LONGEST_HELP = 64 * 1024
 _CLUSTER_FILE = re.compile(r"condor_submit\.(\d{1,18})\.(?:items|digest)")
+_GOING = re.compile(rf"(?:{re.escape(_GONE)}|{re.escape(_SEEN)})\d{{1,9}}$")
 _JOB_FOLDER = re.compile(
     r"cluster(\d{1,18})\.proc(\d{1,18})\.subproc0"
     rf"(?:{'|'.join(map(re.escape, KINDS))})"
@@ -118,7 +119,7 @@ class SpoolFolder:
                 await self._see(left, seen, files)
                 yield [own, seen]
             finally:
-                self._remove_aside(seen)
+                self.remove_aside(seen)
 
     async def _see(self, left: str, seen: str, files: OwnedFiles) -> None:
         """Give a whole checkpoint second names in a folder of its own."""
@@ -189,27 +190,41 @@ class SpoolFolder:
         names = (f"{stem}{number}" for number in self._numbers)
         return next(path for path in names if not os.path.lexists(path))
 
-    def remove_left(self, job: JobId) -> None:
-        """Have removed what the runs of a spooled job left: its next one begins anew."""
-        for kind in filter(None, KINDS):
-            self._remove_if_there(self.job_folder(job) + kind)
+    def take_left(self, job: JobId) -> str:
+        """Take what the runs of a spooled job left from it: its next one begins anew.
+
+        Returns the folder where the checkpoints are now, which the caller removes; nothing if
+        there are none.
+        """
+        folder = self.job_folder(job)
+        for kind in (OUTPUT, ENDED):
+            self._remove_if_there(folder + kind)
+        left = folder + LEFT
+        aside = self._unused(left + _GONE)
+        try:
+            with self._runtime.privileges.as_root():
+                os.rename(left, aside)
+        except FileNotFoundError:
+            aside = ""
+        self._remove_if_there(left)
+        return aside
 
     def _remove_if_there(self, folder: str) -> bool:
         """Have a folder removed with those that a swap knows; False if there is none of them."""
         names = (folder + suffix for suffix in ("", folder_swap.ARRIVING, folder_swap.OLD))
         there = [name for name in names if os.path.lexists(name)]
         for path in there:
-            self._remove_aside(path)
+            self.remove_aside(path)
         return bool(there)
 
-    def _remove_aside(self, folder: str) -> None:
+    def remove_aside(self, folder: str) -> None:
         """Take a folder's name from it, and have it removed.
 
         Who is killed meanwhile finds what is left by its new name. It stays in its parent: that is
         allowed for a folder that its owner closed, too.
         """
         aside = folder
-        if _GONE not in os.path.basename(folder):
+        if _GOING.search(folder) is None:
             aside = self._unused(folder + _GONE)
             with self._runtime.privileges.as_root(), contextlib.suppress(OSError):
                 os.rename(folder, aside)
@@ -248,7 +263,7 @@ class SpoolFolder:
             if named is None:
                 continue
             if named.is_going:
-                self._remove_aside(named.path)
+                self.remove_aside(named.path)
             elif not knows(named.cluster, named.proc):
                 if named.proc is not None and self.has_manifests(named.path):
                     self._keep_orphan(named.path)
@@ -258,6 +273,9 @@ class SpoolFolder:
                 folder = self.job_folder(JobId(named.cluster, named.proc))
                 for kind in KINDS:
                     folder_swap.settle(self._runtime.privileges, folder + kind)
+                # Nobody sends a job's files yet; what its shadow gathers is beside it.
+                for arriving in _folders(folder + folder_swap.ARRIVING):
+                    self.remove_aside(arriving)
         return removed
 
     def has_manifests(self, folder: str) -> bool:
@@ -281,7 +299,7 @@ class SpoolFolder:
     def _remove_orphan(self, named: _Named) -> str:
         """Have it removed; return its name in the spool."""
         if named.proc is not None:
-            self._remove_aside(named.path)
+            self.remove_aside(named.path)
         else:
             self._runtime.files.remove(named.path)
             _remove_if_empty(os.path.dirname(named.path))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -64,8 +64,12 @@ _OUTPUT = int(HoldReasonCode.TransferOutputError)
 class SpoolCommands:
     """Handlers of the two commands and their plain forms."""
 
-    def __init__(self, schedd: Schedd, departures: DepartingJobs) -> None:
+    def __init__(
+        self, schedd: Schedd, departures: DepartingJobs, begin_anew: Callable[[Job], object]
+    ) -> None:
         self._schedd = schedd
+        # Takes from a job what its runs left.
+        self._begin_anew = begin_anew
         self._departures = departures
         self._arriving: set[JobId] = set()
 
@@ -137,10 +141,15 @@ class SpoolCommands:
         if self._schedd.scheduler.orders.has_run(job):
             raise RefusedError(f"a run of job {job.id} is not over yet: its files stay as they are")
 
-    def _check_still_waits(self, job: Job) -> None:
-        """Raise the same as `_check_waits`, of a job that has not left meanwhile."""
+    def _let_begin_anew(self, job: Job) -> None:
+        """Take from a job what its runs left; raise the same as `_check_waits` where it is late.
+
+        Who sends his files once more wants them used, and not what was made of the former ones. A
+        run that begins as soon as they are there finds nothing else.
+        """
         if job.id in self._schedd.queue.jobs:
             self._check_waits(job)
+        self._begin_anew(job)
 
     async def _take(self, stream: Stream, job: Job) -> None:
         if job.id in self._arriving:
@@ -185,10 +194,8 @@ class SpoolCommands:
         with files.as_owner():
             for name in own_logs(job.ad):
                 take_over(os.path.join(folder, name), os.path.join(arriving, name))
-        check = partial(self._check_still_waits, job)
+        check = partial(self._let_begin_anew, job)
         await folder_swap.put_in_place(runtime.files, runtime.privileges, folder, check)
-        # Who sends his files once more wants them used, and not what was made of the former ones.
-        schedd.spool.remove_left(job.id)
         if job.id not in schedd.queue.jobs:
             schedd.spool.remove_job(job.id)
             raise NotFoundError(f"job {job.id} left while its files arrived")

@@ -302,8 +302,13 @@ def describe_slotless(job: ClassAd, now: float) -> str:
     cools = round((job.integer("JobCoolDownExpiration") or 0) - now)
     if cools <= 0:
         return ""
+    how = ""
+    if job.boolean("ExitBySignal"):
+        how = f" (signal {job.integer('ExitSignal')})"
+    elif job.integer("ExitCode") is not None:
+        how = f" (exit code {job.integer('ExitCode')})"
     return (
-        f"It is idle because its last run failed (exit code {job.integer('ExitCode')}); it is "
+        f"It is idle because its last run failed{how}; it is "
         f"started again in {cools} s (SCHEDULER_UNIVERSE_COOL_DOWN_DURATION)."
     )
 

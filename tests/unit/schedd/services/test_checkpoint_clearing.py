@@ -69,6 +69,21 @@ class Clearing:
         job: Any = SimpleNamespace(id=job_id, user=owner, ad=ClassAd(ad))
         self.records.clean_up(job)
 
+    def begin_anew(self, manifests: Sequence[int]) -> None:
+        """Have a spooled job begin anew, whose runs left manifests."""
+        job_id = JobId(1, 0)
+        own = Path(self.spool.job_folder(job_id))
+        left = own.with_name(f"{own.name}.left")
+        for folder in (own, left, own.with_name(f"{own.name}.output")):
+            folder.mkdir(parents=True)
+        for each in manifests:
+            (left / manifest_name(each)).touch()
+        ad = {"CheckpointDestination": "file:///ck", "GlobalJobId": "ap#1.0", "Owner": "alice"}
+        job: Any = SimpleNamespace(id=job_id, user="alice", ad=ClassAd(ad | {"StageInStart": "1"}))
+        self.records.begin_anew(job)
+        # Its next run finds nothing, however long that takes.
+        assert not left.exists()
+
     def waiting(self, number: int, owner: str = "alice") -> list[str]:
         """Return the manifests that wait in the spool, of a job that left."""
         folder = Path(
@@ -155,6 +170,16 @@ def test_what_an_earlier_versions_runs_of_a_spooled_job_left_is_deleted_too(
     run(lambda: clearing.leave(0, manifests=(0, 1), left=(2,)))
     assert clearing.waiting(0) == [manifest_name(each) for each in (0, 1, 2)]
     assert os.listdir(tmp_path) == ["checkpoint-cleanup"]
+
+
+def test_the_checkpoints_of_a_job_that_begins_anew_are_deleted_and_it_stays(
+    begin: Begin, tmp_path: Path
+) -> None:
+    clearing = begin()
+    clearing.hangs_at = "cluster1.proc0.subproc0"
+    run(lambda: clearing.begin_anew((0, 1)))
+    assert clearing.waiting(0) == [manifest_name(each) for each in (0, 1)]
+    assert os.listdir(tmp_path / "1/0") == ["cluster1.proc0.subproc0"]
 
 
 def test_there_are_no_more_processes_at_once_than_the_knob_says_and_each_owner_has_a_turn(

@@ -284,6 +284,24 @@ def test_the_next_start_removes_what_was_left_of_a_removal(tmp_path: Path) -> No
     assert list(tmp_path.iterdir()) == []
 
 
+def test_the_next_start_removes_what_nobody_sends_or_looks_at_any_more(tmp_path: Path) -> None:
+    """What a shadow that lives gathers stays."""
+    folder = Path(make_spool(tmp_path).job_folder(JobId(7, 0)))
+    stays = ["", ".left", ".left.tmp", ".output.tmp", ".ended"]
+    for suffix in (*stays, ".tmp", ".seen3", ".left.gone6"):
+        make_files(folder.with_name(folder.name + suffix), {"one": "1"})
+
+    async def start() -> list[str]:
+        spool = make_spool(tmp_path)
+        removed = await spool.remove_orphans(lambda *_: True)
+        await spool.settle()
+        return removed
+
+    assert asyncio.run(start()) == []
+    there = sorted(path.name.removeprefix(folder.name) for path in folder.parent.iterdir())
+    assert there == sorted(stays)
+
+
 def test_orphans_go_in_turns_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     spool = make_spool(tmp_path)
     make_tree(Path(spool.job_folder(JobId(7, 0))), 2_000)

@@ -64,7 +64,7 @@ class Arrival:
             now=lambda: 1000,
         )
         departures: Any = SimpleNamespace(leaving=())
-        self._commands = SpoolCommands(schedd, departures)
+        self._commands = SpoolCommands(schedd, departures, lambda job: self.spool.take_left(job.id))
 
     async def _sync(self, fd: int) -> None:
         self._fail_sync()

@@ -42,7 +42,7 @@ class Desk:
             want_matches=lambda: None,
             now=lambda: 1000,
         )
-        self.commands = SpoolCommands(schedd, SimpleNamespace(leaving=()))  # type: ignore[arg-type]
+        self.commands = SpoolCommands(schedd, SimpleNamespace(leaving=()), lambda _: None)  # type: ignore[arg-type]
         self.commands._take = self._take  # type: ignore[method-assign]
         self.commands._give = self._give  # type: ignore[method-assign]
 

@@ -160,6 +160,14 @@ def test_of_a_job_beside_the_schedd_is_told_why_its_start_was_refused(universe: 
             {"JobUniverse": 7, "JobCoolDownExpiration": 150, "ExitCode": 3},
             "its last run failed (exit code 3); it is started again in 50 s",
         ),
+        (
+            {"JobUniverse": 7, "JobCoolDownExpiration": 150, "ExitBySignal": True, "ExitSignal": 9},
+            "its last run failed (signal 9); it is started again in 50 s",
+        ),
+        (
+            {"JobUniverse": 7, "JobCoolDownExpiration": 150},
+            "its last run failed; it is started again in 50 s",
+        ),
     ],
 )
 def test_a_job_that_needs_no_slot_says_what_keeps_it(
