@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from kettle.classad import ClassAd
+from kettle.negotiator.books_table import table_of
 from kettle.negotiator.service import NegotiatorService
 from kettle.records.accounting_log import replay
 from kettle.runtime.context import Runtime
@@ -101,7 +102,7 @@ def test_a_change_that_cannot_be_written_is_refused_and_not_made(
         await stage.begin()
         books = stage.books
         for command, words in CHANGES:
-            before = books.accountant.table().ads
+            before = table_of(books.accountant).ads
             stage.disk.fails = broken
             why = refusal(await stage.order(command, words))
             assert why.startswith("The accounting log cannot be written: "), command
@@ -109,7 +110,7 @@ def test_a_change_that_cannot_be_written_is_refused_and_not_made(
             assert [line for line in world.log if line.endswith(said)]
             stage.disk.fails = ""
             await books.save()
-            after = books.accountant.table().ads
+            after = table_of(books.accountant).ads
             after["Accountant."] = before["Accountant."]
             assert after == before, command
             assert stage.on_disk().keys() == before.keys(), command
@@ -125,7 +126,7 @@ def test_a_change_that_is_acknowledged_is_on_disk(
         stage = Stage(world)
         await stage.begin()
         assert refusal(await stage.order(command, words)) == ""
-        assert stage.on_disk() == stage.books.accountant.table().ads
+        assert stage.on_disk() == table_of(stage.books.accountant).ads
 
     play(tmp_path, scenario)
 

@@ -2,25 +2,24 @@
 
 `Accountant` owns the books: customers (submitters and groups) and the slots they hold. It decides
 what matches, the passing of time and an administrator's commands do to them. It neither reads the
-clock nor writes: after each change `table()` gives the attributes as the accounting log keeps them
-(`records/accounting_log.py`); `written_books.py` says what of it is to be written. The formula of
-priorities is `matchmaking/fair_share.py`; the reply ads are in `accounting_ads.py`.
+clock nor writes: `books_table.py` gives what it says as the accounting log keeps it, and reads
+that; `written_books.py` says what of it is to be written. The formula of priorities is
+`matchmaking/fair_share.py`; the reply ads are in `accounting_ads.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from kettle.classad import ClassAd
-from kettle.classad.text import quote_line, read_old_string
 from kettle.matchmaking import fair_share
 from kettle.matchmaking.fair_share import Bounds, PrioritySettings
 from kettle.matchmaking.groups import ROOT, group_of
 from kettle.matchmaking.slots import slot_weight
+from kettle.negotiator.customers import Customer, Holding
 from kettle.records.accounting_log import (
     ACCOUNTANT,
-    AccountingTable,
     customer_key,
     is_name,
     resource_key,
@@ -30,91 +29,6 @@ from kettle.records.accounting_log import (
 _LONGEST_LIMITS = 64 * 1024
 # The states of a slot in which somebody is charged for it.
 _HELD_STATES = frozenset(("Claimed", "Matched", "Preempting"))
-
-# Limit: customers on the books; a pool has thousands of users, not millions.
-MAX_CUSTOMERS = 100_000
-# Limit: what a log says beyond this is no usage, and its products would be infinite.
-_LARGEST = 1e300
-
-
-@dataclass(frozen=True, slots=True)
-class LeaseKind:
-    """What can be changed for a while (`leases.py`): its attribute, its field, its bounds."""
-
-    attribute: str
-    field_name: str
-    words: str
-    least: float
-    too_small: str
-    is_factor: bool = False
-
-    @property
-    def whole(self) -> bool:
-        """Return whether its values have no fractions."""
-        return not self.is_factor
-
-
-LEASE_KINDS = {
-    kind.attribute: kind
-    for kind in (
-        LeaseKind(
-            "Ceiling", "ceiling", "ceiling", -1, "ceiling must be -1 (unlimited) or non-negative"
-        ),
-        LeaseKind("Floor", "floor", "floor", 0, "floor must be non-negative"),
-        LeaseKind(
-            "PriorityFactor",
-            "factor",
-            "priority-factor",
-            1,
-            "priority factor must be >= 1",
-            is_factor=True,
-        ),
-    )
-}
-
-
-@dataclass(slots=True)
-class Lease:
-    """A change that ends: when (0 if it has), and what was before it."""
-
-    until: int
-    before: float
-
-
-@dataclass(slots=True)
-class Customer:
-    """A submitter or a group; times are those of the steady clock, usage is seconds of slots."""
-
-    name: str
-    # The real priority; None for the factor means that none was set.
-    priority: float = fair_share.MINIMUM_PRIORITY
-    factor: float | None = None
-    accumulated: float = 0.0
-    weighted_accumulated: float = 0.0
-    begin_usage_at: int = 0
-    last_usage_at: int = 0
-    slots_in_use: int = 0
-    weight_in_use: float = 0.0
-    # With everything below it, for groups.
-    tree_weight_in_use: float = 0.0
-    # Usage that began and ended between two updates.
-    uncharged: float = 0.0
-    weighted_uncharged: float = 0.0
-    ceiling: int = -1
-    floor: int = 0
-    # By the attribute that they change.
-    leases: dict[str, Lease] = field(default_factory=dict)
-
-
-@dataclass(slots=True)
-class Holding:
-    """A slot that a customer holds since a moment; `name` is slot@address."""
-
-    name: str
-    user: str
-    since: int
-    weight: float
-    limits: str = ""
 
 
 @dataclass(slots=True)
@@ -388,84 +302,7 @@ class Accountant:
         del self.customers[name]
         self.changed.add(customer_key(name))
 
-    # --- on disk --------------------------------------------------------------------------------
-
-    def table(self) -> AccountingTable:
-        """Return everything as the accounting log keeps it."""
-        table = AccountingTable()
-        table.ads[ACCOUNTANT] = {"LastUpdateTime": str(self.last_update_at)}
-        for customer in self.customers.values():
-            table.ads[customer_key(customer.name)] = self._customer_texts(customer)
-        for holding in self.holdings.values():
-            table.ads[resource_key(holding.name)] = _holding_texts(holding)
-        return table
-
-    def _customer_texts(self, customer: Customer) -> dict[str, str]:
-        texts = {
-            name: format_(getattr(customer, attribute))
-            for name, (attribute, format_, _) in CUSTOMER_FIELDS.items()
-        }
-        factor = self.factor(customer.name) if customer.factor is None else customer.factor
-        texts["PriorityFactor"] = _real(factor)
-        for name, value in lease_attributes(customer).items():
-            is_real = name == "PriorityFactorPreLeaseValue"
-            texts[name] = _real(value) if is_real else _integer(value)
-        return texts
-
-    @classmethod
-    def from_table(
-        cls,
-        table: AccountingTable,
-        settings: PrioritySettings,
-        *,
-        group_names: tuple[str, ...] = (),
-        use_slot_weights: bool = True,
-    ) -> Accountant:
-        """Open the books as a log left them; what does not read as a number counts as absent."""
-        accountant = cls(settings, group_names, use_slot_weights)
-        own = table.ads.get(ACCOUNTANT, {})
-        accountant.last_update_at = int(_number(own.get("LastUpdateTime")) or 0)
-        for name, texts in table.customers():
-            if len(accountant.customers) >= MAX_CUSTOMERS:
-                break
-            if not is_name(name):
-                continue
-            accountant.customers[name] = accountant._read_customer(name, texts)
-        for name, texts in table.resources():
-            user = read_old_string(texts.get("RemoteUser", ""))
-            if user and is_name(user) and is_name(name):
-                since = int(_number(texts.get("StartTime")) or 0)
-                weight = _number(texts.get("SlotWeight"))
-                accountant.holdings[name] = Holding(
-                    name,
-                    user,
-                    since,
-                    1.0 if weight is None else weight,
-                    read_old_string(texts.get("MatchedConcurrencyLimits", "")) or "",
-                )
-        accountant._recount()
-        return accountant
-
-    def _read_customer(self, name: str, texts: Mapping[str, str]) -> Customer:
-        customer = Customer(name)
-        for attribute, (field_name, _, convert) in CUSTOMER_FIELDS.items():
-            value = _number(texts.get(attribute))
-            if value is not None:
-                setattr(customer, field_name, convert(value))
-        factor = _number(texts.get("PriorityFactor"))
-        # The default is written out too; it must go on following the configuration.
-        if factor is not None and factor != fair_share.default_factor(name, self.settings):
-            customer.factor = factor
-        for attribute, kind in LEASE_KINDS.items():
-            until = _number(texts.get(f"{attribute}LeaseExpiration"))
-            was = _number(texts.get(f"{attribute}PreLeaseValue"))
-            if until is not None and was is not None:
-                before = was if kind.is_factor else int(was)
-                customer.leases[attribute] = Lease(max(0, int(until)), before)
-        customer.priority = max(customer.priority, fair_share.MINIMUM_PRIORITY)
-        return customer
-
-    def _recount(self) -> None:
+    def recount(self) -> None:
         """Make usage agree with the slots held, whatever the log says about it."""
         for customer in self.customers.values():
             customer.slots_in_use, customer.weight_in_use = 0, 0.0
@@ -477,60 +314,7 @@ class Accountant:
         self._sum_tree()
 
 
-def lease_attributes(customer: Customer) -> dict[str, float]:
-    """Return what log and ads say of a customer's leases, nothing if it never had one."""
-    said: dict[str, float] = {}
-    for attribute, lease in customer.leases.items():
-        said[f"{attribute}LeaseExpiration"] = lease.until
-        said[f"{attribute}PreLeaseValue"] = lease.before
-    return said
-
-
 def holding_name(slot: ClassAd) -> str:
     """Return slot@address, as the reference names a slot in its books and in GET_RESLIST."""
     address = slot.string("MyAddress") or slot.string("StartdIpAddr") or ""
     return f"{slot.string('Name') or ''}@{address}"
-
-
-def _real(value: float) -> str:
-    return f"{value:.6f}"
-
-
-def _integer(value: float) -> str:
-    return str(int(value))
-
-
-def _number(text: str | None) -> float | None:
-    try:
-        value = float(text) if text is not None else None
-    except ValueError:
-        return None
-    return value if value is not None and value == value and abs(value) < _LARGEST else None
-
-
-def _holding_texts(holding: Holding) -> dict[str, str]:
-    texts = {
-        "RemoteUser": quote_line(holding.user),
-        "SlotWeight": _real(holding.weight),
-        "StartTime": str(holding.since),
-    }
-    if holding.limits:
-        texts["MatchedConcurrencyLimits"] = quote_line(holding.limits)
-    return texts
-
-
-# Attribute in the log: field of Customer, how it is written, what it is read into.
-CUSTOMER_FIELDS: Mapping[str, tuple[str, Callable[[float], str], Callable[[float], float]]] = {
-    "Priority": ("priority", _real, float),
-    "AccumulatedUsage": ("accumulated", _real, float),
-    "WeightedAccumulatedUsage": ("weighted_accumulated", _real, float),
-    "BeginUsageTime": ("begin_usage_at", _integer, int),
-    "LastUsageTime": ("last_usage_at", _integer, int),
-    "ResourcesUsed": ("slots_in_use", _integer, int),
-    "WeightedResourcesUsed": ("weight_in_use", _real, float),
-    "HierWeightedResourcesUsed": ("tree_weight_in_use", _real, float),
-    "UnchargedTime": ("uncharged", _integer, float),
-    "WeightedUnchargedTime": ("weighted_uncharged", _real, float),
-    "Ceiling": ("ceiling", _integer, int),
-    "Floor": ("floor", _integer, int),
-}

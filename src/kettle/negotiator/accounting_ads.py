@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 from kettle.classad import ClassAd
 from kettle.matchmaking.groups import ROOT, Group, group_of
-from kettle.negotiator.accountant import Accountant, Customer, lease_attributes
+from kettle.negotiator.accountant import Accountant
+from kettle.negotiator.customers import Customer, lease_attributes
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,8 @@ from __future__ import annotations
 from kettle.classad import ClassAd
 from kettle.digits import MAX_32
 from kettle.errors import RefusedError
-from kettle.negotiator.accountant import LEASE_KINDS, Accountant, Lease, LeaseKind
+from kettle.negotiator.accountant import Accountant
+from kettle.negotiator.customers import LEASE_KINDS, Lease, LeaseKind
 from kettle.records.accounting_log import customer_key
 from kettle.wire.commands import Command
 

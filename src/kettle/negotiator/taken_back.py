@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from kettle.negotiator.accountant import Accountant, Customer
+from kettle.negotiator.accountant import Accountant
+from kettle.negotiator.customers import Customer
 from kettle.records.accounting_log import customer_key
 
 # What goes on growing by itself: the difference that the change made is taken back.

@@ -8,6 +8,7 @@ interrupted write left), then appended to; after a write that failed it is to be
 from __future__ import annotations
 
 from kettle.negotiator.accountant import Accountant
+from kettle.negotiator.books_table import table_of
 from kettle.records import accounting_log
 from kettle.records.accounting_log import ACCOUNTANT, AccountingTable
 
@@ -44,6 +45,6 @@ class WrittenBooks:
         return accounting_log.encode_changes(before, self._note(accountant))
 
     def _note(self, accountant: Accountant) -> AccountingTable:
-        self._written = table = accountant.table()
+        self._written = table = table_of(accountant)
         accountant.changed.clear()
         return table

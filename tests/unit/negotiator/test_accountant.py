@@ -6,8 +6,8 @@ import pytest
 
 from kettle.classad import ClassAd
 from kettle.matchmaking.fair_share import PrioritySettings
-from kettle.negotiator import accountant as accountant_module
-from kettle.negotiator.accountant import Accountant
+from kettle.negotiator.accountant import Accountant, holding_name
+from kettle.negotiator.books_table import accountant_of, table_of
 from kettle.records import accounting_log
 
 HALF_LIFE = 86400
@@ -156,23 +156,23 @@ def test_the_books_survive_the_log() -> None:
     accountant.set_factor("v@d", 50.0)
     accountant.customer("v@d").ceiling = 5
     accountant.age(1100)
-    text = "".join(accounting_log.encode_snapshot(1, 1000, accountant.table()))
+    text = "".join(accounting_log.encode_snapshot(1, 1000, table_of(accountant)))
     table, _ = accounting_log.replay(text.encode())
-    again = Accountant.from_table(table, accountant.settings)
+    again = accountant_of(table, accountant.settings)
     assert again.last_update_at == 1100
     assert again.weight_in_use("u@d") == 8.0
     assert again.holdings["slot1@h@<1>"].limits == "lic:2"
     assert again.factor("v@d") == 50.0
     assert again.bounds("v@d") is not None
     assert again.customers["u@d"].factor is None
-    assert again.table().ads == accountant.table().ads
+    assert table_of(again).ads == table_of(accountant).ads
 
 
 def test_a_log_with_nonsense_is_read_as_far_as_it_makes_sense() -> None:
     table = accounting_log.AccountingTable()
     table.ads["Customer.u@d"] = {"Priority": "nan", "AccumulatedUsage": "x", "Ceiling": "3"}
     table.ads["Resource.s"] = {"StartTime": "5"}
-    accountant = Accountant.from_table(table, PrioritySettings())
+    accountant = accountant_of(table, PrioritySettings())
     assert accountant.customers["u@d"].priority == 0.5
     assert accountant.customers["u@d"].ceiling == 3
     assert not accountant.holdings
@@ -182,7 +182,7 @@ def test_names_that_no_log_can_have_are_not_taken_out_of_one() -> None:
     data = b"103 Customer.a\tb Priority 7.0\n103 Customer.u@here Priority 7.0\n"
     data += b'103 Resource.s\tt@<a> RemoteUser "u@here"\n103 Resource.s@<a> RemoteUser "a b"\n'
     table, _ = accounting_log.replay(data)
-    again = Accountant.from_table(table, PrioritySettings())
+    again = accountant_of(table, PrioritySettings())
     assert list(again.customers) == ["u@here"]
     assert not again.holdings
 
@@ -192,9 +192,9 @@ def test_no_name_is_so_long_that_the_books_cannot_be_written(length: int) -> Non
     accountant = books()
     long_user, long_slot = claimed("slot1@h", "u" * length), claimed("s" * length, "u@d")
     accountant.observe([long_user, long_slot, claimed("slot2@h", "v@d")], 1000)
-    text = "".join(accounting_log.encode_snapshot(1, 1000, accountant.table()))
+    text = "".join(accounting_log.encode_snapshot(1, 1000, table_of(accountant)))
     table, _ = accounting_log.replay(text.encode())
-    again = Accountant.from_table(table, accountant.settings)
+    again = accountant_of(table, accountant.settings)
     assert again.weight_in_use("v@d") == 1.0
     assert again.holdings.keys() == accountant.holdings.keys()
 
@@ -204,7 +204,7 @@ def test_limits_that_no_log_can_have_are_not_kept() -> None:
     slot = claimed("slot1@h", "u@d")
     slot["ConcurrencyLimits"] = '"' * 9_000_000
     accountant.observe([slot], 1000)
-    text = "".join(accounting_log.encode_snapshot(1, 1000, accountant.table()))
+    text = "".join(accounting_log.encode_snapshot(1, 1000, table_of(accountant)))
     assert "slot1@h" in text
 
 
@@ -222,14 +222,14 @@ def test_a_suspended_job_is_charged_unless_it_is_discounted() -> None:
 def test_a_slot_that_cannot_be_read_leaves_the_others_their_holders(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    name_of = accountant_module.holding_name
+    name_of = holding_name
 
     def fails(ad: ClassAd) -> str:
         if ad.string("Name") == "odd@h":
             raise OverflowError("nobody thought of it")
         return name_of(ad)
 
-    monkeypatch.setattr(accountant_module, "holding_name", fails)
+    monkeypatch.setattr("kettle.negotiator.accountant.holding_name", fails)
     accountant = books()
     faults = accountant.observe([claimed("odd@h", "u@d"), claimed("slot1@h", "v@d")], 1000)
     assert [type(each) for each in faults] == [OverflowError]

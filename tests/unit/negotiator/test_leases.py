@@ -7,8 +7,10 @@ import pytest
 from kettle.classad import ClassAd
 from kettle.errors import RefusedError
 from kettle.matchmaking.fair_share import PrioritySettings
-from kettle.negotiator.accountant import LEASE_KINDS, Accountant, LeaseKind
+from kettle.negotiator.accountant import Accountant
 from kettle.negotiator.accounting_ads import accounting_ads, numbered_ad
+from kettle.negotiator.books_table import accountant_of, table_of
+from kettle.negotiator.customers import LEASE_KINDS, LeaseKind
 from kettle.negotiator.leases import expire_leases, manage_lease
 
 CEILING, FLOOR, FACTOR = (LEASE_KINDS[name] for name in ("Ceiling", "Floor", "PriorityFactor"))
@@ -122,13 +124,13 @@ def test_a_lease_outlives_the_negotiator_in_its_log() -> None:
     accountant = Accountant()
     lease(accountant, CEILING, 3)
     lease(accountant, FACTOR, 7.5)
-    table = accountant.table()
+    table = table_of(accountant)
     texts = dict(table.customers())[USER]
     assert texts["CeilingLeaseExpiration"] == "1060"
     assert texts["CeilingPreLeaseValue"] == "-1"
     assert texts["PriorityFactorPreLeaseValue"] == "1000.000000"
     assert "FloorLeaseExpiration" not in texts
-    again = Accountant.from_table(table, PrioritySettings())
+    again = accountant_of(table, PrioritySettings())
     assert len(expire_leases(again, 1060)) == 2
     assert (again.customers[USER].ceiling, again.customers[USER].factor) == (-1, None)
 

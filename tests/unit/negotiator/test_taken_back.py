@@ -7,7 +7,9 @@ from collections.abc import Callable
 import pytest
 
 from kettle.classad import ClassAd
-from kettle.negotiator.accountant import LEASE_KINDS, Accountant
+from kettle.negotiator.accountant import Accountant
+from kettle.negotiator.books_table import table_of
+from kettle.negotiator.customers import LEASE_KINDS
 from kettle.negotiator.leases import manage_lease
 from kettle.negotiator.taken_back import Change
 
@@ -37,12 +39,12 @@ def test_what_was_before_is_back(make: Callable[[Accountant], None], known: bool
     if known:
         accountant.set_usage(USER, 55.0)
         accountant.set_floor(USER, 2)
-    before = accountant.table().ads
+    before = table_of(accountant).ads
     change = Change(accountant, [USER])
     make(accountant)
     change.made()
     change.take_back()
-    assert accountant.table().ads == before
+    assert table_of(accountant).ads == before
 
 
 @pytest.mark.parametrize("make", CHANGES)

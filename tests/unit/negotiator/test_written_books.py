@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kettle.negotiator.accountant import Accountant
+from kettle.negotiator.books_table import table_of
 from kettle.negotiator.written_books import WrittenBooks
 from kettle.records.accounting_log import AccountingTable, replay
 
@@ -18,7 +19,7 @@ def test_a_log_and_what_is_appended_to_it_say_what_the_books_say() -> None:
     books.add_match("u@here", "slot1@host", 2.0, 50)
     books.age(60)
     log += written.changes(books)
-    assert read_back(log).ads == books.table().ads
+    assert read_back(log).ads == table_of(books).ads
 
 
 def test_nothing_is_appended_while_only_time_has_passed() -> None:

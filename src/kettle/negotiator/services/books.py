@@ -13,6 +13,7 @@ from kettle.classad import ClassAd
 from kettle.errors import KettleError, StorageError
 from kettle.negotiator.accountant import Accountant
 from kettle.negotiator.accounting_ads import NO_GROUPS, CycleFacts, GroupFacts
+from kettle.negotiator.books_table import accountant_of
 from kettle.negotiator.services.collectors import ask_collectors
 from kettle.negotiator.settings import NegotiatorSettings
 from kettle.negotiator.taken_back import Change
@@ -64,7 +65,7 @@ class Books:
         """
         settings = self._settings
         table = self._read(settings.accounting_path)
-        self.accountant = Accountant.from_table(
+        self.accountant = accountant_of(
             table,
             settings.priorities,
             group_names=settings.group_names,

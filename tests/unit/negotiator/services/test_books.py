@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from kettle.errors import StorageError
+from kettle.negotiator.books_table import table_of
 from kettle.negotiator.services.books import Books
 from kettle.negotiator.settings import read_settings
 from kettle.records.accounting_log import AccountingTable, replay
@@ -47,7 +48,7 @@ class Desk:
 
     def check(self) -> None:
         """See that everything in the books would survive a power cut."""
-        assert self.on_disk().ads == self.books.accountant.table().ads
+        assert self.on_disk().ads == table_of(self.books.accountant).ads
 
     @property
     def problems(self) -> list[str]:
