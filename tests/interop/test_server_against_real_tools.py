@@ -29,12 +29,8 @@ from kettle.wire.messages.collector import Query, QueryReply
 from kettle.wire.security.authorization import Authorization
 from kettle.wire.security.methods.context import DirectoryFacts
 from kettle.wire.security.negotiation import Policy, Wish
-from kettle.wire.security.server_side import (
-    Accepted,
-    Registered,
-    ServerSetup,
-    server_handshake,
-)
+from kettle.wire.security.server_setup import Accepted, Registered, ServerSetup
+from kettle.wire.security.server_side import server_handshake
 from kettle.wire.security.session import SessionCache
 from kettle.wire.sinful import Sinful
 

@@ -41,7 +41,8 @@ from kettle.wire.messages.rpc import Call
 from kettle.wire.security.authorization import Authorization
 from kettle.wire.security.claim_id import mint_session_id
 from kettle.wire.security.negotiation import Policy
-from kettle.wire.security.server_side import Accepted, Registered, ServerSetup, server_handshake
+from kettle.wire.security.server_setup import Accepted, Registered, ServerSetup
+from kettle.wire.security.server_side import server_handshake
 from kettle.wire.security.session import SessionCache
 from kettle.wire.sinful import Sinful
 

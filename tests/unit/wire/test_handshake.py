@@ -36,13 +36,8 @@ from kettle.wire.security.methods import fs
 from kettle.wire.security.methods.context import DirectoryFacts, ServerContext, Token
 from kettle.wire.security.negotiation import Policy, Wish
 from kettle.wire.security.notes import note_server
-from kettle.wire.security.server_side import (
-    Accepted,
-    Registered,
-    ServerSetup,
-    authorize_next,
-    server_handshake,
-)
+from kettle.wire.security.server_setup import Accepted, Registered, ServerSetup
+from kettle.wire.security.server_side import authorize_next, server_handshake
 from kettle.wire.security.session import LONGEST_WORD, Session, SessionCache
 from kettle.wire.security.tokens import mint_token, parse_token
 from kettle.wire.sinful import Sinful

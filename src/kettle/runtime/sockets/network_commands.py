@@ -35,13 +35,8 @@ from kettle.wire.message_sizes import longest_message
 from kettle.wire.safesock import Reassembly
 from kettle.wire.security.datagrams import Replays, accept_datagram
 from kettle.wire.security.notes import note_server
-from kettle.wire.security.server_side import (
-    FIRST_MESSAGE_SECONDS,
-    Accepted,
-    Registered,
-    authorize_next,
-    server_handshake,
-)
+from kettle.wire.security.server_setup import Accepted, Registered
+from kettle.wire.security.server_side import FIRST_MESSAGE_SECONDS, authorize_next, server_handshake
 from kettle.wire.security.session import Peer
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from kettle.runtime.credentials import (
 from kettle.runtime.sockets.security_settings import read_security
 from kettle.wire.security.claim_id import ClaimId
 from kettle.wire.security.client_side import ClientSetup
-from kettle.wire.security.server_side import Registered, ServerSetup
+from kettle.wire.security.server_setup import Registered, ServerSetup
 from kettle.wire.security.session import Session, SessionCache
 from kettle.wire.sinful import Sinful
 

@@ -27,7 +27,8 @@ from kettle.wire.security.client_side import ClientSetup, client_handshake
 from kettle.wire.security.keys import make_key_pair
 from kettle.wire.security.methods.context import DirectoryFacts, Token
 from kettle.wire.security.negotiation import Policy, Wish
-from kettle.wire.security.server_side import Registered, ServerSetup, server_handshake
+from kettle.wire.security.server_setup import Registered, ServerSetup
+from kettle.wire.security.server_side import server_handshake
 from kettle.wire.security.session import SessionCache
 from kettle.wire.security.tokens import mint_token, parse_token
 from kettle.wire.sinful import Sinful

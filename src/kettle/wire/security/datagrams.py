@@ -23,7 +23,7 @@ from kettle.wire.security.client_side import NONCE_SIZE, ClientSetup
 from kettle.wire.security.keys import DATAGRAM_CIPHER, cfb64
 from kettle.wire.security.negotiation import Wish
 from kettle.wire.security.policy_ad import PolicyAd
-from kettle.wire.security.server_side import Accepted, Registered, ServerSetup
+from kettle.wire.security.server_setup import Accepted, Registered, ServerSetup
 from kettle.wire.security.session import LONGEST_WORD, UNAUTHENTICATED, Peer, Session
 from kettle.wire.sinful import Sinful
 

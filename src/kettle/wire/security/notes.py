@@ -13,7 +13,7 @@ from kettle.wire.commands import command_name
 from kettle.wire.security.negotiation import display_method
 
 if TYPE_CHECKING:
-    from kettle.wire.security.server_side import Accepted
+    from kettle.wire.security.server_setup import Accepted
     from kettle.wire.security.session import Session
 
 SUCCESS = "Authentication was a Success."

@@ -8,118 +8,32 @@ notes, Commands, negotiation, sessions.
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
 from functools import lru_cache
 
-from kettle.attributes.version import CONDOR_VERSION, parse_version
+from kettle.attributes.version import parse_version
 from kettle.errors import AuthenticationFailed, AuthorizationDenied, RemoteProtocolError
 from kettle.levels import Level, implied_levels
-from kettle.named_tuples import NamedTuple
 from kettle.wire.codec import Reader
 from kettle.wire.commands import Command, command_name
 from kettle.wire.dialog import Dialog, Receive, Send, StartEncryption
 from kettle.wire.security.authenticate import IMPLEMENTED, authenticate_server, send_key
-from kettle.wire.security.authorization import Authorization
 from kettle.wire.security.identity import map_identity
-from kettle.wire.security.keys import AES_KEY_SIZE, DATAGRAM_CIPHER, KeyPair, make_key_pair
-from kettle.wire.security.mapfile import MapFile
-from kettle.wire.security.methods.context import ServerContext, ServerCredentials, ServerProof
+from kettle.wire.security.keys import AES_KEY_SIZE, DATAGRAM_CIPHER, KeyPair
+from kettle.wire.security.methods.context import ServerContext, ServerProof
 from kettle.wire.security.negotiation import NO_METHOD, Agreement, Policy, Wish, agree
 from kettle.wire.security.policy_ad import PolicyAd
 from kettle.wire.security.proof import PROOF, SILENT, knows_enough
+from kettle.wire.security.server_setup import Accepted, Request, ServerSetup
 from kettle.wire.security.session import (
     LONGEST_WORD,
     SERVER_SLOP_SECONDS,
     UNAUTHENTICATED,
     Peer,
     Session,
-    SessionCache,
 )
-from kettle.wire.sinful import Sinful
 
 FIRST_MESSAGE_SECONDS = 20.0
 NONCE_SIZE = 33
-
-
-class Registered(NamedTuple):
-    """What a daemon has said about a command it answers: alternative levels, forced or not."""
-
-    levels: tuple[Level, ...]
-    force_authentication: bool = False
-
-
-@dataclass(slots=True)
-class ServerSetup:
-    """What a daemon brings to every negotiation; made once, changed by reconfiguration.
-
-    `addresses` are the sinfuls by which clients reach it, its own first; `session_name` begins the
-    ids of its sessions (`host:pid:time`).
-    """
-
-    policies: dict[Level, Policy]
-    registered: dict[int, Registered]
-    authorization: Authorization
-    sessions: SessionCache
-    credentials: ServerCredentials
-    addresses: tuple[Sinful, ...]
-    random_bytes: Callable[[int], bytes]
-    session_name: str
-    uid_domain: str
-    trust_domain: str = ""
-    mapfile: MapFile | None = None
-    fs_directory: str = "/tmp"  # noqa: S108 - the place both sides know
-    fs_remote_directory: str = ""
-    root_is_condor: bool = True
-    anonymous_user: str = "CONDOR_ANONYMOUS_USER"
-    token_maximum_age_seconds: int = 0
-    claims_domain: bool = True
-    ssl_needs_mapping: bool = False
-    version: str = CONDOR_VERSION
-    make_keys: Callable[[], KeyPair] = field(default=make_key_pair)
-    sessions_made: int = 0
-
-    def policy_for(self, registered: Registered) -> Policy:
-        """Return the policy of a command: that of the first of its levels."""
-        return self.policies.get(registered.levels[0]) or Policy()
-
-    def first_allowed(
-        self,
-        registered: Registered,
-        user: str,
-        address: str,
-        host_names: tuple[str, ...],
-        limits: frozenset[Level] | None,
-    ) -> Level | None:
-        """Return the first of a command's levels that a peer holds, None if it holds none."""
-        for level in registered.levels:
-            if self.authorization.allows(level, user, address, host_names, limits=limits):
-                return level
-        return None
-
-    def commands_for(self, levels: Iterable[Level]) -> list[int]:
-        """Return the commands registered at any of these levels, ascending."""
-        wanted = set(levels)
-        return sorted(
-            number for number, one in self.registered.items() if wanted.intersection(one.levels)
-        )
-
-
-class Accepted(NamedTuple):
-    """A command that may be run.
-
-    `message` is the rest of the first message of a bare command, None where the arguments are a
-    message still to come. `session` is None for bare commands. `finished` means that the security
-    layer has said everything (DC_SEC_QUERY, a session made for UDP): close. `resumed` means that
-    the session is an earlier one.
-    """
-
-    command: int
-    peer: Peer
-    session: Session | None = None
-    message: Reader | None = None
-    finished: bool = False
-    resumed: bool = False
 
 
 def server_handshake(
@@ -155,38 +69,12 @@ def server_handshake(
     registered = setup.registered.get(command)
     if registered is None:
         raise RemoteProtocolError(f"{peer_address} asked for command {command}, unknown here")
-    request = _Request(
+    request = Request(
         setup, ad, asked, command, registered, peer_address, now, set_ahead, host_names, own_end
     )
     if ad.flag("UseSession"):
         return (yield from _resume(request))
     return (yield from _negotiate(request))
-
-
-class _Request(NamedTuple):
-    """What the steps of one negotiation share."""
-
-    setup: ServerSetup
-    ad: PolicyAd
-    asked: int
-    command: int
-    registered: Registered
-    peer_address: str
-    now: float
-    set_ahead: int
-    host_names: tuple[str, ...]
-    own_end: str = ""
-
-    @property
-    def date(self) -> float:
-        """The time by the wall clock."""
-        return self.now + self.set_ahead
-
-    def allowed(self, user: str, limits: frozenset[Level] | None) -> Level | None:
-        """Return the first of the command's levels that the peer holds."""
-        return self.setup.first_allowed(
-            self.registered, user, self.peer_address, self.host_names, limits
-        )
 
 
 def _bare(
@@ -220,7 +108,7 @@ def _bare(
         rest = None
     elif policy.authentication is Wish.REQUIRED:
         raise AuthenticationFailed(f"{peer_address} sent {command_name(number)} unauthenticated")
-    request = _Request(
+    request = Request(
         setup, PolicyAd(), number, number, registered, peer_address, now, set_ahead, host_names
     )
     limits = proof.limits if proof is not None else None
@@ -266,7 +154,7 @@ def _identity(setup: ServerSetup, method: str, proof: ServerProof) -> str:
     return identity
 
 
-def _negotiate(request: _Request) -> Dialog[Accepted]:
+def _negotiate(request: Request) -> Dialog[Accepted]:
     """Answer a new negotiation."""
     setup, ad = request.setup, request.ad
     policy = setup.policy_for(request.registered)
@@ -299,7 +187,7 @@ def _negotiate(request: _Request) -> Dialog[Accepted]:
     return (yield from _conclude(request, agreement, method, proof, key))
 
 
-def _exchange_keys(request: _Request, agreement: Agreement) -> Dialog[bytes | None]:
+def _exchange_keys(request: Request, agreement: Agreement) -> Dialog[bytes | None]:
     """Tell the client what was agreed on, with our half of a key if it sent its own."""
     setup, ad = request.setup, request.ad
     client_public = ad.text("ECDHPublicKey")
@@ -369,7 +257,7 @@ def _reply_ad(
 
 
 def _conclude(
-    request: _Request,
+    request: Request,
     agreement: Agreement,
     method: str,
     proof: ServerProof | None,
@@ -404,7 +292,7 @@ def _conclude(
 
 
 def _make_session(
-    request: _Request,
+    request: Request,
     agreement: Agreement,
     method: str,
     proof: ServerProof | None,
@@ -454,7 +342,7 @@ def _shared(commands: tuple[int, ...]) -> frozenset[int]:
     return frozenset(commands)
 
 
-def _resume(request: _Request) -> Dialog[Accepted]:
+def _resume(request: Request) -> Dialog[Accepted]:
     """Answer the resumption of a session."""
     setup, ad = request.setup, request.ad
     answered = ad.flag("ResumeResponse")
@@ -496,7 +384,7 @@ def _resume(request: _Request) -> Dialog[Accepted]:
     return accepted._replace(resumed=True)
 
 
-def _may_resume(request: _Request, session: Session, *, can_prove: bool) -> bool:
+def _may_resume(request: Request, session: Session, *, can_prove: bool) -> bool:
     """Tell whether a session is good for who names it, and for the command.
 
     Compat: the reference resumes a session without a key for whoever names it, and its names can be
@@ -511,7 +399,7 @@ def _may_resume(request: _Request, session: Session, *, can_prove: bool) -> bool
     return session.only_from in ("", request.peer_address)
 
 
-def _accept(request: _Request, session: Session, level: Level) -> Dialog[Accepted]:
+def _accept(request: Request, session: Session, level: Level) -> Dialog[Accepted]:
     """Say what is left to say, and describe the accepted command."""
     peer = Peer(
         session.user,

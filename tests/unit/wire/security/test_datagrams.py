@@ -36,7 +36,7 @@ from kettle.wire.security.datagrams import (
 )
 from kettle.wire.security.negotiation import Policy, Wish
 from kettle.wire.security.policy_ad import PolicyAd
-from kettle.wire.security.server_side import Accepted, Registered, ServerSetup
+from kettle.wire.security.server_setup import Accepted, Registered, ServerSetup
 from kettle.wire.security.session import UNAUTHENTICATED, Session, SessionCache
 from kettle.wire.sinful import Sinful
 

@@ -17,12 +17,8 @@ from kettle.wire.security.client_side import FirstMessage
 from kettle.wire.security.negotiation import Policy, Wish
 from kettle.wire.security.policy_ad import PolicyAd
 from kettle.wire.security.proof import PROOF, SILENT
-from kettle.wire.security.server_side import (
-    Accepted,
-    Registered,
-    ServerSetup,
-    server_handshake,
-)
+from kettle.wire.security.server_setup import Accepted, Registered, ServerSetup
+from kettle.wire.security.server_side import server_handshake
 from kettle.wire.security.session import Session
 from unit.wire.test_handshake import NOW, make_client, make_server, negotiate
 
