@@ -10,8 +10,6 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Mapping
-from dataclasses import replace
 
 from kettle.classad import ClassAd
 from kettle.config import Config
@@ -24,17 +22,14 @@ from kettle.runtime import tasks
 from kettle.runtime.clock import set_ahead
 from kettle.runtime.context import Runtime
 from kettle.runtime.job_tracing import trace
-from kettle.runtime.storage.url_fetching import MachinePlugins, plan_trials
 from kettle.startd import ads, claim_machine, machine_ad
 from kettle.startd import slot_events as ev
 from kettle.startd.claim_machine import Claim, ClaimPhase
 from kettle.startd.draining_cost import RunningJob, expect
-from kettle.startd.facts import MachineFacts
 from kettle.startd.hold_wish import HoldWish, read_hold_wish
 from kettle.startd.machine import Machine, SlotRecord, machine_resources, plan_layout
 from kettle.startd.retirement import vacate_seconds
 from kettle.startd.run_times import RunTimes
-from kettle.startd.services.abilities import learn_java, learn_vm
 from kettle.startd.services.activating import Activating
 from kettle.startd.services.claiming import Claiming
 from kettle.startd.services.commands import OtherCommands
@@ -44,10 +39,10 @@ from kettle.startd.services.execute_folder import find_own_disks
 from kettle.startd.services.facts import read_facts
 from kettle.startd.services.history import RunHistory
 from kettle.startd.services.inventory import take_inventory
+from kettle.startd.services.learning import Learning
 from kettle.startd.services.load import LoadMeter
 from kettle.startd.services.policy import PolicyWatch
 from kettle.startd.services.procd import Procd, end_earlier
-from kettle.startd.services.questions import Questions
 from kettle.startd.services.schedds import Schedds
 from kettle.startd.services.starters import Reports, StarterProcess, Starters
 from kettle.startd.services.updates import Updates
@@ -99,9 +94,7 @@ class StartdService:
         self._history = RunHistory(runtime)
         self._meter = LoadMeter(self)
         self._tasks: list[asyncio.Task[object]] = []
-        self._java: Mapping[str, object] = {}
-        self._questions = Questions()
-        self._vm: Mapping[str, object] = {}
+        self._learning = Learning(runtime, self.machine, self._tell_all)
 
     # ---- life ---------------------------------------------------------------------------------
 
@@ -152,8 +145,7 @@ class StartdService:
             tasks.repeat(self._meter.measure_when_due, "load"),
             tasks.repeat(self._schedds.keep_alive, "alives"),
         ]
-        self._questions.ask("virtual machines", self._learn_vm())
-        self._ask_programs()
+        self._learning.begin()
         self._see_that_jobs_end()
 
     def _see_that_jobs_end(self) -> None:
@@ -167,7 +159,7 @@ class StartdService:
         """Take over expressions and attributes; the slots stay as they are (A016)."""
         self.starters.generation += 1
         self._see_that_jobs_end()
-        self._ask_programs()
+        self._learning.ask_programs()
         self._make_base()
         self._say_what_is_not_called()
         self.policy.look(self.machine)
@@ -192,53 +184,11 @@ class StartdService:
             await procd.stop()
         self._history.flush()
         self.policy.stop()
-        self._questions.close()
+        self._learning.close()
         for task in self._tasks:
             task.cancel()
         await self._schedds.flush()
         await self.updates.withdraw()
-
-    async def _learn_url_methods(self) -> None:
-        """Ask the machine's URL plug-ins what they serve, and offer what works of it."""
-        runtime, config = self.runtime, self.runtime.config
-        plugins = MachinePlugins(
-            runtime.processes,
-            config.get("FILETRANSFER_PLUGINS") or "",
-            config.value(StartdKnobs.EXECUTE),
-        )
-        methods = await plugins.served_methods()
-        self._take_facts(replace(self.machine.facts, url_methods=methods))
-        trials = plan_trials(config, methods)
-        broken = await plugins.failing(trials)
-        for method, why in broken.items():
-            runtime.log.problem(f"No {method}:// is offered: {trials[method]}: {why}")
-        facts = replace(self.machine.facts, broken_url_methods=frozenset(broken))
-        self._take_facts(facts)
-
-    def _ask_programs(self) -> None:
-        """Begin to ask what the configuration names."""
-        self._questions.ask("URL plug-ins", self._learn_url_methods())
-        self._questions.ask("Java", self._learn_java())
-
-    async def _learn_java(self) -> None:
-        """Ask the configured Java whether it works, and offer that."""
-        runtime = self.runtime
-        self._java = await learn_java(runtime.processes, runtime.config, runtime.log.problem)
-        self._take_facts(replace(self.machine.facts, programs={**self._java, **self._vm}))
-
-    async def _learn_vm(self) -> None:
-        """Ask the server of virtual machines what it offers; once, as the seeds have it (H006)."""
-        runtime = self.runtime
-        self._vm = await learn_vm(
-            runtime.processes, runtime.config, runtime.privileges, runtime.log.problem
-        )
-        self._take_facts(replace(self.machine.facts, programs={**self._java, **self._vm}))
-
-    def _take_facts(self, facts: MachineFacts) -> None:
-        """Tell everybody what has been learned of the machine, if it is new."""
-        if facts != self.machine.facts:
-            self.machine.facts = facts
-            self._tell_all()
 
     def _tell_all(self) -> None:
         """Tell the collector everything, with where we are now."""
