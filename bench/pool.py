@@ -23,7 +23,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "src"))
 
-from peer import PeerPool, peer_pool
+from peer import PeerPool, peer_pool, tools_cpu
 
 from kettle.pool.personal import PersonalPool
 
@@ -42,6 +42,8 @@ NUM_SLOTS_TYPE_1 = {SLOTS}
 SLOT_TYPE_1_PARTITIONABLE = false
 """
 _END = b"\n005 ("
+# What a user types, by which its CPU seconds are measured.
+_TOOLS = (("condor_version",), ("condor_config_val", "LOG"), ("condor_q", "-totals"))
 CONFIG = f"NUM_CPUS = {SLOTS}\n"
 SUBMIT = """\
 executable = /bin/true
@@ -164,7 +166,8 @@ def first_job(pool: PersonalPool, folder: Path, tries: int = 5) -> float:
 def measure_peer(peer: PeerPool, jobs: int) -> dict[str, float]:
     """Return what the real HTCondor needs for its first job and for short ones.
 
-    Only figures of submitting and running: how its pool comes up is measured where it is started.
+    How its pool comes up is not among it. The CPU seconds of its tools have those of the change
+    into its chroot.
     """
     user = peer.folder / "user"
 
@@ -196,11 +199,19 @@ def measure_peer(peer: PeerPool, jobs: int) -> dict[str, float]:
     before = time.time()
     held = SUBMIT.format(folder=log("held"), count=jobs * 5).replace("queue", "hold = true\nqueue")
     submit_there("held", held)
-    return {
+    figures = {
         "first_job_seconds": statistics.median(tries),
         "short_jobs_per_second": rate,
         "submit_procs_per_second": jobs * 5 / (time.time() - before),
     }
+    for words in _TOOLS:
+        spent = []
+        for _ in range(5):
+            used = tools_cpu()
+            peer.run(*words)
+            spent.append(tools_cpu() - used)
+        figures[f"{words[0]}_cpu_seconds"] = statistics.median(spent)
+    return figures
 
 
 def measure(jobs: int) -> dict[str, object]:
@@ -238,7 +249,7 @@ def measure(jobs: int) -> dict[str, object]:
         )
         seconds, _, _ = tool("condor_submit", "-terse", str(held / "job.sub"), pool=pool)
         figures["submit_procs_per_second"] = jobs * 5 / seconds
-        for words in (("condor_version",), ("condor_config_val", "LOG"), ("condor_q", "-totals")):
+        for words in _TOOLS:
             runs = [tool(words[0], *words[1:], pool=pool)[1] for _ in range(5)]
             figures[f"{words[0]}_cpu_seconds"] = statistics.median(runs)
         tool("condor_rm", "-all", pool=pool)
