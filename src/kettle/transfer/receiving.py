@@ -8,7 +8,9 @@ half is `sending.py`; the order on the wire is told in the package.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
+from itertools import count
 
 from kettle.classad import ClassAd
 from kettle.errors import RefusedError, RemoteProtocolError
@@ -132,29 +134,55 @@ def download(
     if begun is not None:
         objection = yield Do(partial(begun, outcome.final, announced.integer("SandboxSize") or 0))
     urls = _Urls(fetch, terms.max_bytes)
-    count = 0
-    while True:
+    taking = _Taking(place, storage, terms, encrypted, outcome, troubles, urls)
+    for number in count(1):
         word: Reader = yield Receive()
         command = word.integer()
         if command == TransferCommand.FINISHED:
             break
         name = yield from _receive_text()
-        count += 1
-        if count > MAX_ITEMS:
+        if number > MAX_ITEMS:
             raise RemoteProtocolError(f"more than {MAX_ITEMS} files in one transfer")
-        if count == 1 and (yield from _is_refused(objection, terms, urls, outcome)):
+        if number == 1 and (yield from _is_refused(objection, terms, urls, outcome)):
             return outcome
-        # What a plug-in took elsewhere, and is only told of, has no place here.
-        is_news = command == TransferCommand.OTHER
-        path = None if is_news else _place(place, name, troubles)
-        if command == TransferCommand.URL:
-            urls.want((yield from _receive_text()), path, troubles)
-        else:
-            yield from _receive_item(command, path, storage, terms, encrypted, outcome, troubles)
+        yield from taking.take(command, name)
         arrived(name)
     yield from urls.bring(outcome, troubles)
     yield from _close_download(terms, outcome, troubles, complete)
     return outcome
+
+
+@dataclass(frozen=True, slots=True)
+class _Taking:
+    """What the items of one transfer are taken with."""
+
+    place: Callable[[str], str]
+    storage: Storage
+    terms: Terms
+    encrypted: bool
+    outcome: Outcome
+    troubles: Troubles
+    urls: _Urls
+
+    def take(self, command: int, name: str) -> Dialog[None]:
+        """Receive what follows a name; RemoteProtocolError for a command that nobody knows."""
+        # What a plug-in took elsewhere, and is only told of, has no place here.
+        is_news = command == TransferCommand.OTHER
+        path = None if is_news else _place(self.place, name, self.troubles)
+        if command == TransferCommand.URL:
+            self.urls.want((yield from _receive_text()), path, self.troubles)
+        elif command in _FILES:
+            most = self.terms.max_bytes
+            yield from _receive_file(
+                path, self.storage, self.encrypted, most, self.outcome, self.troubles
+            )
+        elif command == TransferCommand.DIRECTORY:
+            yield from _receive_directory(path, self.storage, self.troubles)
+            self.outcome.folders += 1
+        elif is_news:
+            yield from _receive_other(self.troubles)
+        else:
+            raise RemoteProtocolError(f"unknown file transfer command {command}")
 
 
 def _is_refused(
@@ -172,27 +200,6 @@ def _is_refused(
     outcome.failure, outcome.detail = refused, refused.reason
     outcome.sender_failed = True
     return True
-
-
-def _receive_item(
-    command: int,
-    path: str | None,
-    storage: Storage,
-    terms: Terms,
-    encrypted: bool,
-    outcome: Outcome,
-    troubles: Troubles,
-) -> Dialog[None]:
-    """Receive what follows a name; RemoteProtocolError for a command that nobody knows."""
-    if command in _FILES:
-        yield from _receive_file(path, storage, encrypted, terms.max_bytes, outcome, troubles)
-    elif command == TransferCommand.DIRECTORY:
-        yield from _receive_directory(path, storage, troubles)
-        outcome.folders += 1
-    elif command == TransferCommand.OTHER:
-        yield from _receive_other(troubles)
-    else:
-        raise RemoteProtocolError(f"unknown file transfer command {command}")
 
 
 def _close_download(
