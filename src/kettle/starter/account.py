@@ -8,7 +8,7 @@ else's jobs run as the slot's account. Pure: who looks up hosts and accounts is 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from kettle.classad import ClassAd
@@ -65,22 +65,24 @@ class Choice:
     named_here: bool = False
 
 
-def choose_account(
-    rules: AccountRules, claimed: Claimed, slot: str, in_domain: Callable[[], bool]
-) -> Choice:
+def needs_submit_host(rules: AccountRules, claimed: Claimed) -> bool:
+    """Return whether it counts in which domain the submit host lies: to find out may take long."""
+    return not rules.trust_uid_domain and not _why_not_owner(rules, claimed, in_domain=True)
+
+
+def choose_account(rules: AccountRules, claimed: Claimed, slot: str, *, in_domain: bool) -> Choice:
     """Return the account for a job in `slot` (a short name like slot1_2).
 
-    `in_domain` says whether the submit host lies in our UID domain; it may look up names and is
-    asked only when the answer counts.
+    `in_domain` says whether the submit host lies in our UID domain, where that counts.
     """
-    refusal = _why_not_owner(rules, claimed, in_domain)
+    refusal = _why_not_owner(rules, claimed, in_domain=in_domain)
     if not refusal:
         return Choice(claimed.owner, "the owner, of our UID domain")
     name = slot_account(rules, slot)
     return Choice(name, refusal, named_here=name != NOBODY)
 
 
-def _why_not_owner(rules: AccountRules, claimed: Claimed, in_domain: Callable[[], bool]) -> str:
+def _why_not_owner(rules: AccountRules, claimed: Claimed, *, in_domain: bool) -> str:
     if not claimed.owner:
         return "the job has no owner"
     if not claimed.run_as_owner:
@@ -89,7 +91,7 @@ def _why_not_owner(rules: AccountRules, claimed: Claimed, in_domain: Callable[[]
         return "STARTER_ALLOW_RUNAS_OWNER is false"
     if not claimed.uid_domain or claimed.uid_domain.lower() != rules.uid_domain.lower():
         return f"the job's UID domain {claimed.uid_domain!r} is not ours ({rules.uid_domain})"
-    if not rules.trust_uid_domain and not in_domain():
+    if not rules.trust_uid_domain and not in_domain:
         return (
             f"the submit host claims to be of our UID domain {rules.uid_domain} and its name does "
             "not say so; TRUST_UID_DOMAIN would believe it"

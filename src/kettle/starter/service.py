@@ -23,11 +23,11 @@ from kettle.records.job_trace import Step
 from kettle.runtime import tasks
 from kettle.runtime.job_tracing import RunTrace
 from kettle.runtime.process.census import Census, note_of
-from kettle.runtime.process.lent_accounts import account_to_run
+from kettle.runtime.process.lent_accounts import lent_to
 from kettle.runtime.process.privileges import Account
 from kettle.runtime.sockets.stream import Stream
 from kettle.starter import outcome, syscalls
-from kettle.starter.account import choose_account, read_claimed, slot_account
+from kettle.starter.account import choose_account, needs_submit_host, read_claimed, slot_account
 from kettle.starter.conversation import PREPARING, Turn, Way
 from kettle.starter.deferral import deferral_time, seconds_to_wait
 from kettle.starter.exit_pipeline import ExitPipeline
@@ -221,7 +221,7 @@ class Starter:
             case Turn.LEARN_JOB:
                 self.job = await self.call(syscalls.get_job_info)
             case Turn.SETTLE:
-                self._settle()
+                await self._settle()
             case Turn.REGISTER:
                 await self._register()
             case Turn.FETCH_INPUT:
@@ -234,7 +234,7 @@ class Starter:
             case Turn.AWAIT_DATE:
                 await self._await_deferral_time()
 
-    def _settle(self) -> None:
+    async def _settle(self) -> None:
         """The job is known: choose its account, make its sandbox, be there for who asks for it."""
         self._forget_what_is_ours()
         self.log(f"Communicating with shadow {self.job.string('ShadowIpAddr') or ''}")
@@ -242,7 +242,7 @@ class Starter:
         self.shadow.lease_seconds = lease_of(self.job)
         self.transfers = uses_file_transfer(self.job, self.settings.file_system_domain)
         self.way.decide_begin(self.job, transfers=self.transfers)
-        account = self._choose_account()
+        account = await self._choose_account()
         self._make_sandbox(account)
         self._jobs = self.world.job_processes(account, self.world.fence_of(self.place))
         self._watch = self.world.confine(
@@ -323,13 +323,13 @@ class Starter:
                     await self.deactivated.wait()
             seconds = seconds_to_wait(self.job, moment, self.world.clock.now())
 
-    def _choose_account(self) -> Account:
-        account = account_to_run(self.world.submitter, self._account_by_rules)
+    async def _choose_account(self) -> Account:
+        account = lent_to(self.world.submitter) or await self._account_by_rules()
         if account.lent:
             self.log(f"The job runs as uid {account.uid}: {account.name} has no account here")
         return account
 
-    def _account_by_rules(self) -> Account:
+    async def _account_by_rules(self) -> Account:
         rules, slot = self.settings.accounts, self.activation.slot_name.partition("@")[0]
         try:
             claimed = read_claimed(self.activation.job, self.job)
@@ -339,8 +339,11 @@ class Starter:
         known = self.world.accounts.get(key)
         if known is not None:
             return known
-        choice = choose_account(rules, claimed, slot, self.world.is_submit_host_ours)
         privileges = self.world.privileges
+        # Who cannot switch has one account for all.
+        asks = privileges.can_switch and needs_submit_host(rules, claimed)
+        ours = not asks or await self.world.is_submit_host_ours()
+        choice = choose_account(rules, claimed, slot, in_domain=ours)
         try:
             account = privileges.job_account(
                 choice.name, fallback=slot_account(rules, slot), named_here=choice.named_here

@@ -13,6 +13,7 @@ from kettle.starter.account import (
     Claimed,
     choose_account,
     is_dedicated,
+    needs_submit_host,
     read_claimed,
     slot_account,
 )
@@ -21,37 +22,27 @@ RULES = AccountRules(uid_domain="pool.example", slot_users={"slot1": "cu1", "slo
 ALICE = Claimed("alice", "POOL.example")
 
 
-def within() -> bool:
-    return True
-
-
-def outside() -> bool:
-    return False
-
-
-def never_asked() -> bool:
-    raise AssertionError("the submit host's name is looked up without need")
-
-
 def test_the_owner_of_a_host_in_our_domain_is_believed() -> None:
-    assert choose_account(RULES, ALICE, "slot1", within).name == "alice"
+    assert choose_account(RULES, ALICE, "slot1", in_domain=True).name == "alice"
 
 
 def test_a_host_outside_that_claims_our_domain_is_not_believed() -> None:
-    choice = choose_account(RULES, ALICE, "slot1", outside)
+    choice = choose_account(RULES, ALICE, "slot1", in_domain=False)
     assert (choice.name, choice.named_here) == ("cu1", True)
     assert "TRUST_UID_DOMAIN" in choice.reason
 
 
 def test_trust_uid_domain_believes_without_looking() -> None:
     rules = replace(RULES, trust_uid_domain=True)
-    assert choose_account(rules, ALICE, "slot1", never_asked).name == "alice"
+    assert needs_submit_host(RULES, ALICE)
+    assert not needs_submit_host(rules, ALICE)
+    assert choose_account(rules, ALICE, "slot1", in_domain=False).name == "alice"
 
 
 def test_trust_uid_domain_does_not_make_another_domain_ours() -> None:
     rules = replace(RULES, trust_uid_domain=True)
     claimed = replace(ALICE, uid_domain="elsewhere.example")
-    assert choose_account(rules, claimed, "slot1", never_asked).name == "cu1"
+    assert choose_account(rules, claimed, "slot1", in_domain=False).name == "cu1"
 
 
 @pytest.mark.parametrize(
@@ -66,7 +57,8 @@ def test_trust_uid_domain_does_not_make_another_domain_ours() -> None:
 def test_who_may_not_or_does_not_want_to_run_as_owner_gets_the_slots_user(
     rules: AccountRules, claimed: Claimed
 ) -> None:
-    choice = choose_account(rules, claimed, "slot2", never_asked)
+    assert not needs_submit_host(rules, claimed)
+    choice = choose_account(rules, claimed, "slot2", in_domain=True)
     assert (choice.name, choice.named_here) == ("nobody", False)
 
 

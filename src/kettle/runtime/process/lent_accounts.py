@@ -154,10 +154,9 @@ def _bytes_of(user: str) -> bytes | None:
         return None
 
 
-def account_to_run(owner: Account | None, otherwise: Callable[[], Account]) -> Account:
-    """Return as whom a job runs beside its schedd: as its owner if he is lent an account there.
+def lent_to(owner: Account | None) -> Account | None:
+    """Return the account that a job's owner is lent by its schedd, beside which it runs; or None.
 
-    Nobody else has that one, and no other could reach what is his. Else as who is chosen
-    `otherwise`.
+    Then it runs as that: nobody else has it, and no other could reach what is the owner's.
     """
-    return owner if owner is not None and owner.lent else otherwise()
+    return owner if owner is not None and owner.lent else None

@@ -15,7 +15,7 @@ from functools import partial
 from typing import Protocol
 
 from kettle.errors import ConnectionLost, LocalProtocolError, WaitInterrupted
-from kettle.runtime.process.aside import ThreadedAside
+from kettle.runtime.sockets.resolving import ask_resolver
 
 _PIECE = 256 * 1024
 # Who has sent less than that has most likely sent no more: its next bytes are waited for before
@@ -394,10 +394,6 @@ def _note(done: asyncio.Future[None]) -> None:
         done.set_result(None)
 
 
-# Looks names up; an address never comes here.
-_RESOLVER = ThreadedAside(limit=4)
-
-
 async def _resolve(host: str, port: int) -> tuple[socket.AddressFamily, tuple[str, int]]:
     for family in (socket.AF_INET, socket.AF_INET6):
         try:
@@ -406,7 +402,7 @@ async def _resolve(host: str, port: int) -> tuple[socket.AddressFamily, tuple[st
             continue
         return family, (host, port)
     look_up = partial(socket.getaddrinfo, host, port, type=socket.SOCK_STREAM)
-    family, _, _, _, address = (await _RESOLVER.run(look_up))[0]
+    family, _, _, _, address = (await ask_resolver(look_up))[0]
     return family, (str(address[0]), int(address[1]))
 
 

@@ -27,7 +27,7 @@ from kettle.records.unwritten_events import SCHEDD_EVENTS, encode
 from kettle.runtime import tasks
 from kettle.runtime.process.census import birth_of
 from kettle.runtime.process.hunt import has_mark, hunt, marked, outlives_its_daemon
-from kettle.runtime.process.lent_accounts import account_to_run
+from kettle.runtime.process.lent_accounts import lent_to
 from kettle.runtime.process.processes import kill_tree, real_uid_of
 from kettle.runtime.storage.free_space import read_free_kib
 from kettle.schedd import beside
@@ -283,7 +283,7 @@ class BesideJobs:
         program = beside.plan_program(job.ad, _inherited(job), job_ad, told)
         privileges = runtime.privileges
         owner = self._schedd.accounts.to_start(job.user)
-        account = account_to_run(owner, lambda: privileges.job_account(job.owner))
+        account = lent_to(owner) or privileges.job_account(job.owner)
         self._starting += 1
         try:
             starting = await start_program(runtime, program, owner, account, f"job {job.id}")

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
 from kettle.attributes.secret_variables import without_secrets
 from kettle.classad import ClassAd
@@ -21,6 +22,7 @@ from kettle.runtime.logs import Log
 from kettle.runtime.process.privileges import Account, Privileges
 from kettle.runtime.process.processes import SystemProcesses
 from kettle.runtime.sockets import host_names
+from kettle.runtime.sockets.resolving import ask_resolver
 from kettle.runtime.sockets.stream import Stream
 from kettle.runtime.sockets.system_network import SystemNetwork
 from kettle.runtime.sockets.transport import UNKNOWN_NAME
@@ -220,14 +222,12 @@ class StarterWorld:
         """Open a connection that begins with a command."""
         return await self.network.connect(address, command, session=session)
 
-    def is_submit_host_ours(self) -> bool:
+    async def is_submit_host_ours(self) -> bool:
         """Whether the shadow's host is this machine, or has a name in our UID domain."""
         address, domain = self.shadow_host, self.settings.uid_domain
-        return (
-            not address
-            or host_names.is_own_address(address)
-            or host_names.is_in_domain(address, domain)
-        )
+        if not address or host_names.is_own_address(address):
+            return True
+        return await ask_resolver(partial(host_names.is_in_domain, address, domain))
 
     def home_of(self, account: Account) -> str:
         """Return the home directory of the job's account, empty if there is none."""

@@ -8,9 +8,9 @@ from kettle.runtime.process.lent_accounts import (
     MOST_ENTRIES,
     UNUSED,
     Register,
-    account_to_run,
     choose_uid,
     lendable,
+    lent_to,
     read_register,
     render_register,
     why_not_entered,
@@ -123,6 +123,6 @@ def test_a_register_has_its_bounds() -> None:
 
 def test_who_is_lent_an_account_runs_as_that_on_the_access_point() -> None:
     guest, slot = Account("ann", 1 << 31, 1 << 31, (), lent=True), Account("slot1", 9, 9, ())
-    assert account_to_run(guest, lambda: slot) is guest
-    assert account_to_run(slot, lambda: guest) is guest
-    assert account_to_run(None, lambda: slot) is slot
+    assert lent_to(guest) is guest
+    assert lent_to(slot) is None
+    assert lent_to(None) is None
