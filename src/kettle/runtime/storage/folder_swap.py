@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import os
-from collections.abc import Callable, Generator, Iterable
+import stat
+from collections.abc import Callable, Generator, Iterable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -31,7 +33,14 @@ OLD = ".swap"
 _AT_ONCE = 64
 # Folders above that may be as new: those of a spool, with the spool itself.
 _LEVELS = 3
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY
 _FLAGS = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+# Why a name that was a file's cannot be opened: by now it is a link's, a socket's or a pipe's, or
+# nobody's, or in no folder; or it is closed to us, or a folder that is closed to reading.
+_NO_FILE = frozenset({
+    errno.ELOOP, errno.ENXIO, errno.ENOENT, errno.ENOTDIR,
+    errno.EACCES, errno.EPERM, errno.EISDIR,
+})  # fmt: skip
 
 
 def _nothing() -> None:
@@ -86,37 +95,68 @@ def settle(privileges: Privileges, folder: str) -> None:
 
 
 async def sync_tree(files: Files, privileges: Privileges, folder: str) -> None:
-    """Return when the files and folders below a folder, and it itself, are on disk."""
-    with contextlib.closing(_opened(folder)) as opened:
+    """Return when the files and folders below a folder, and it itself, are on disk; OSError."""
+    await _sync_opened(files, privileges, _opened(folder))
+
+
+async def sync_folders(files: Files, privileges: Privileges, folders: Iterable[str]) -> None:
+    """Return when the names in these folders are on disk; OSError."""
+    await _sync_opened(files, privileges, (os.open(each, _FOLDER | _FLAGS) for each in folders))
+
+
+async def _sync_opened(
+    files: Files, privileges: Privileges, opened: Generator[int, None, None]
+) -> None:
+    """Sync what is opened one after the other, as many at once as may be."""
+    with contextlib.closing(opened):
         while True:
             # The rights are the process's: they are given back before anything is waited for.
             with privileges.as_root():
-                batch = list(islice(opened, _AT_ONCE))
+                batch = _take(opened)
             if not batch:
                 return
             await _sync(files, batch)
 
 
+def _take(opened: Iterator[int]) -> list[int]:
+    """Return the next open files; where one cannot be opened, those before it are closed."""
+    batch: list[int] = []
+    try:
+        for descriptor in islice(opened, _AT_ONCE):
+            batch.append(descriptor)  # noqa: PERF402 - what was opened before an error is kept
+    except BaseException:
+        _close(batch)
+        raise
+    return batch
+
+
 def _opened(folder: str) -> Generator[int, None, None]:
     """Open a folder and, one after the other, what is below it; links and pipes have no content."""
-    yield os.open(folder, os.O_RDONLY | os.O_DIRECTORY | _FLAGS)
+    yield os.open(folder, _FOLDER | _FLAGS)
     for parent, entry in walk_tree(folder):
         if not (entry.is_file(follow_symlinks=False) or entry.is_dir(follow_symlinks=False)):
             continue
-        # Without root's rights a file may be closed to its owner: then nobody can use it.
-        for access in (os.O_RDONLY, os.O_WRONLY):
-            with contextlib.suppress(PermissionError, FileNotFoundError):
-                yield os.open(entry.name, access | _FLAGS, dir_fd=parent)
-                break
+        descriptor = _open_entry(entry.name, parent)
+        if descriptor >= 0:
+            yield descriptor
 
 
-async def sync_folders(files: Files, privileges: Privileges, folders: Iterable[str]) -> None:
-    """Return when the names in these folders are on disk; OSError."""
-    waiting = iter(folders)
-    while some := list(islice(waiting, _AT_ONCE)):
-        with privileges.as_root():
-            batch = [os.open(each, os.O_RDONLY | os.O_DIRECTORY | _FLAGS) for each in some]
-        await _sync(files, batch)
+def _open_entry(name: str, parent: int) -> int:
+    """Open a file or a folder; -1 if it is none any more, as its owner changes it meanwhile."""
+    # Without root's rights a file may be closed to its owner: then nobody can use it.
+    for access in (os.O_RDONLY, os.O_WRONLY):
+        try:
+            descriptor = os.open(name, access | _FLAGS, dir_fd=parent)
+        except OSError as error:
+            if error.errno not in _NO_FILE:
+                raise
+            continue
+        mode = os.fstat(descriptor).st_mode
+        if stat.S_ISREG(mode) or stat.S_ISDIR(mode):
+            return descriptor
+        os.close(descriptor)
+        break
+    return -1
 
 
 def _above(folder: str) -> Generator[str, None, None]:
@@ -133,5 +173,9 @@ async def _sync(files: Files, descriptors: list[int]) -> None:
             if isinstance(result, BaseException):
                 raise result
     finally:
-        for each in descriptors:
-            os.close(each)
+        _close(descriptors)
+
+
+def _close(descriptors: Iterable[int]) -> None:
+    for each in descriptors:
+        os.close(each)

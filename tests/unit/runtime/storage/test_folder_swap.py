@@ -6,6 +6,8 @@ import asyncio
 import errno
 import os
 import shutil
+import socket
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -130,4 +132,57 @@ def test_no_file_stays_open(folder: Path) -> None:
     with pytest.raises(StorageError):
         put(Noting(folder, "er/file"))
     put(Noting(folder))
+    assert os.listdir("/proc/self/fd") == before
+
+
+def _link(path: Path) -> None:
+    path.symlink_to("/etc/passwd")
+
+
+def _socket(path: Path) -> None:
+    with socket.socket(socket.AF_UNIX) as sock:
+        sock.bind(str(path))
+
+
+def _nothing(_: Path) -> None:
+    pass
+
+
+@pytest.mark.parametrize("become", [_link, _socket, os.mkfifo, _nothing])
+def test_what_is_no_file_any_more_when_it_is_opened_is_passed_over(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, become: Callable[[Path], None]
+) -> None:
+    """Whose spooled folder it is may change it at each moment."""
+    path = folder.with_name("job.tmp") / "n150"
+    real = os.open
+
+    def open_changed(name: str, *arguments: int, **more: int) -> int:
+        if name == "n150" and path.is_file() and not path.is_symlink():
+            path.unlink()
+            become(path)
+        return real(name, *arguments, **more)
+
+    monkeypatch.setattr(os, "open", open_changed)
+    before, disk = os.listdir("/proc/self/fd"), Noting(folder)
+    put(disk)
+    assert "job.tmp/n149" in disk.before
+    assert "job.tmp/n150" not in disk.before
+    assert os.listdir("/proc/self/fd") == before
+
+
+@pytest.mark.parametrize("name", ["n7", "n77", "job.tmp", "1"])
+def test_what_cannot_be_opened_is_told_and_leaves_no_file_open(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    real = os.open
+
+    def fail(path: str, *arguments: int, **more: int) -> int:
+        if os.path.basename(path) == name:
+            raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+        return real(path, *arguments, **more)
+
+    before = os.listdir("/proc/self/fd")
+    monkeypatch.setattr(os, "open", fail)
+    with pytest.raises(StorageError, match="Too many open files"):
+        put(Noting(folder))
     assert os.listdir("/proc/self/fd") == before
