@@ -37,18 +37,23 @@ def read_small(path: str) -> bytes:
 
 
 def require_regular(descriptor: int) -> int:
-    """Return what is open; OSError if it is no regular file, and then it is open no more."""
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+    """Return what is open; OSError if it is no regular file, and then it is open no more.
+
+    EISDIR for a folder: `open` would leave its descriptor open when it refuses it.
+    """
+    mode = os.fstat(descriptor).st_mode
+    if not stat.S_ISREG(mode):
         os.close(descriptor)
-        raise OSError(errno.EINVAL, "it is no regular file")
+        number = errno.EISDIR if stat.S_ISDIR(mode) else errno.EINVAL
+        raise OSError(number, "it is no regular file")
     return descriptor
 
 
 def read_regular(descriptor: int, most: int) -> bytes:
     """Return what is in a file that a user may have made, and close it.
 
-    OSError for what is no regular file (EINVAL), and for one of more than `most` bytes (EFBIG):
-    nothing is read of it.
+    OSError for what is no regular file (`require_regular`), and for one of more than `most` bytes
+    (EFBIG): nothing is read of it.
     """
     with open(require_regular(descriptor), "rb") as file:
         size = os.fstat(descriptor).st_size

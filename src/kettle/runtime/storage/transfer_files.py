@@ -76,8 +76,12 @@ class LocalTarget:
         # A pipe that nobody reads is refused; waiting for a reader would hold up everybody else.
         flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | AT_EASE
         self._descriptor = open_inside(fence, path, flags, mode or 0o644)
-        self._guard = reserve.guard(self._descriptor) if reserve is not None else None
-        self._give_mode(mode)
+        try:
+            self._guard = reserve.guard(self._descriptor) if reserve is not None else None
+            self._give_mode(mode)
+        except BaseException:
+            LocalTarget.close(self)
+            raise
 
     def _give_mode(self, mode: int) -> None:
         facts = os.fstat(self._descriptor)

@@ -22,7 +22,7 @@ from kettle.runtime.process.privileges import account_of
 from kettle.runtime.storage.access_limits import AccessLimits
 from kettle.runtime.storage.free_space import Guard, Reserve
 from kettle.runtime.storage.removal import remove_by_steps
-from kettle.runtime.storage.small_files import AT_EASE
+from kettle.runtime.storage.small_files import AT_EASE, require_regular
 from kettle.shadow.services.file_facts import (
     list_facts,
     list_names,
@@ -97,10 +97,14 @@ class RemoteFiles:
         if len(self._open) >= MAX_OPEN:
             os.close(descriptor)
             raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+        try:
+            guard = self._reserve.guard(descriptor) if self._reserve is not None else None
+        except OSError:
+            os.close(descriptor)
+            raise
         number = self._next
         self._next += 1
         self._open[number] = descriptor
-        guard = self._reserve.guard(descriptor) if self._reserve is not None else None
         if guard is not None:
             self._guards[number] = guard
         return number
@@ -292,12 +296,9 @@ def _get_file(files: RemoteFiles, call: calls.GetFile) -> Reply:
     # Compat: the reference refuses an empty file, as if it were too large
     # (test_an_empty_file_is_fetched_and_put).
     # A pipe or a device would hold up every shadow of this user, or never end.
-    flags = os.O_RDONLY | AT_EASE
-    with open(os.open(files.path(call.path), flags), "rb") as file:
-        facts = os.fstat(file.fileno())
-        if not stat.S_ISREG(facts.st_mode):
-            raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
-        return _data(call, file.read(_size(facts.st_size)))
+    descriptor = os.open(files.path(call.path), os.O_RDONLY | AT_EASE)
+    with open(require_regular(descriptor), "rb") as file:
+        return _data(call, file.read(_size(os.fstat(descriptor).st_size)))
 
 
 def _put_file(files: RemoteFiles, call: calls.PutFile) -> Reply:

@@ -20,6 +20,7 @@ from kettle.records.event_base import Event
 from kettle.records.event_log import read_events
 from kettle.records.history import read_backwards
 from kettle.records.job_trace import Step, TraceLine, parse
+from kettle.runtime.storage.small_files import require_regular
 from kettle.runtime.storage.told import user_log_paths
 from kettle.tools.reach import Reach
 
@@ -181,7 +182,7 @@ def _files(path: str, *, each_slot: bool) -> list[str]:
 
 def _read_tail(path: str) -> bytes:
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
-    with os.fdopen(descriptor, "rb") as file:
+    with open(require_regular(descriptor), "rb") as file:
         size = os.fstat(descriptor).st_size
         file.seek(max(0, size - MOST_BYTES))
         return file.read(MOST_BYTES)

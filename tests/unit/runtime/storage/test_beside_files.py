@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 import stat
 from collections.abc import Callable
@@ -215,3 +216,19 @@ def test_what_a_slow_disk_begins_after_a_transfer_was_given_up_is_taken_away(sta
 
 def test_files_that_are_fetched_take_the_place_of_others_whole(state: Path) -> None:
     assert stays(BesideFiles().open_target(str(state), 0o644, 1), state)
+
+
+@pytest.mark.parametrize("kind", [LocalTarget, BesideTarget])
+def test_a_file_whose_disk_does_not_answer_does_not_stay_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: type[LocalTarget]
+) -> None:
+    def fail(_: int) -> os.statvfs_result:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    reserve, before = Reserve(str(tmp_path), 40), os.listdir("/proc/self/fd")
+    monkeypatch.setattr(os, "fstatvfs", fail)
+    for _ in range(2):
+        # At first it is new, then it is there.
+        with pytest.raises(OSError, match="Input/output error"):
+            kind(str(tmp_path / "f"), 0o600, reserve)
+    assert os.listdir("/proc/self/fd") == before

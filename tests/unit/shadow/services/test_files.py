@@ -243,6 +243,31 @@ def test_a_job_reaches_nothing_outside_of_what_is_allowed(tmp_path: Path) -> Non
     assert do(files, calls.Open(0, 0, "link")).errno == errno.EACCES
 
 
+def test_what_is_no_file_is_not_fetched_and_does_not_stay_open(
+    files: RemoteFiles, tmp_path: Path
+) -> None:
+    (tmp_path / "folder").mkdir()
+    os.mkfifo(tmp_path / "pipe")
+    before = os.listdir("/proc/self/fd")
+    for name, number in (("folder", errno.EISDIR), ("pipe", errno.EINVAL), ("no", errno.ENOENT)):
+        assert do(files, calls.GetFile(name)).errno == number
+    assert os.listdir("/proc/self/fd") == before
+
+
+def test_a_file_whose_disk_does_not_answer_does_not_stay_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_: int) -> os.statvfs_result:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    files = RemoteFiles(str(tmp_path), reserve=Reserve(str(tmp_path), 40))
+    before = os.listdir("/proc/self/fd")
+    monkeypatch.setattr(os, "fstatvfs", fail)
+    for call in (calls.Open(WRITE_NEW, 0o600, "f"), calls.PutFile("g", 0o600, 5)):
+        assert do(files, call).errno == errno.EIO
+    assert os.listdir("/proc/self/fd") == before
+
+
 def test_a_job_that_writes_here_leaves_the_reserve_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
