@@ -22,6 +22,7 @@ from kettle.classad import parse_old_ad
 from kettle.config.knobs.places import PlaceKnobs
 from kettle.errors import KettleError, RemoteProtocolError, StorageError
 from kettle.runtime import tasks
+from kettle.runtime.sockets.accepting import Accepting
 from kettle.wire.codec import Writer
 from kettle.wire.commands import Command
 from kettle.wire.frames import encode_header
@@ -96,11 +97,20 @@ def read_public_address(config: Config, files: Files) -> Sinful | None:
 class Endpoint:
     """The daemon's end: takes descriptors from the shared port and gives them to `on_socket`."""
 
-    def __init__(self, folder: str, name: str, on_socket: Callable[[socket.socket], None]) -> None:
+    def __init__(
+        self,
+        folder: str,
+        name: str,
+        on_socket: Callable[[socket.socket], None],
+        tell: Callable[[OSError], None] | None = None,
+    ) -> None:
+        """`tell` why no connection can be taken."""
         self.name = name
         self.path = os.path.join(folder, name)
         self._on_socket = on_socket
+        self._tell = tell
         self._listener: socket.socket | None = None
+        self._accepting = Accepting((), self._on_connection)
 
     def open(self) -> None:
         """Begin to listen; StorageError if the folder or the name cannot be used."""
@@ -117,7 +127,8 @@ class Endpoint:
             listener.close()
             raise StorageError(f"cannot listen at {self.path}: {error.strerror}") from error
         self._listener = listener
-        asyncio.get_running_loop().add_reader(listener.fileno(), self._on_connection)
+        self._accepting = Accepting((listener,), self._on_connection, self._tell)
+        self._accepting.start()
 
     def restore(self) -> None:
         """Listen anew if the name is gone: nobody comes to a socket without one; StorageError."""
@@ -135,16 +146,11 @@ class Endpoint:
 
     def _stop(self) -> None:
         assert self._listener is not None
-        asyncio.get_running_loop().remove_reader(self._listener.fileno())
+        self._accepting.stop()
         self._listener.close()
         self._listener = None
 
-    def _on_connection(self) -> None:
-        assert self._listener is not None
-        try:
-            sock, _ = self._listener.accept()
-        except (BlockingIOError, InterruptedError, ConnectionError):
-            return
+    def _on_connection(self, sock: socket.socket) -> None:
         sock.setblocking(False)
         tasks.spawn(self._take(sock), "taking a connection from the shared port")
 
@@ -155,7 +161,13 @@ class Endpoint:
                     fd = await _receive_descriptor(sock)
             except (TimeoutError, OSError, RemoteProtocolError):
                 return
-        self._on_socket(socket.socket(fileno=fd))
+        try:
+            connection = socket.socket(fileno=fd)
+        except OSError:
+            # What was handed over is no socket.
+            os.close(fd)
+            return
+        self._on_socket(connection)
 
 
 @contextlib.contextmanager

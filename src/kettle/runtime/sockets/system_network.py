@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from kettle.config.knobs.network import NetworkKnobs
 from kettle.runtime import tasks
+from kettle.runtime.sockets.accepting import Accepting
 from kettle.runtime.sockets.admission import Admission
 from kettle.runtime.sockets.datagrams import DatagramPort, send_datagrams
 from kettle.runtime.sockets.listening import (
@@ -44,7 +45,6 @@ if TYPE_CHECKING:
 # these, those that nobody has authenticated yet or that wait for another command.
 _SHARE_OF_DESCRIPTORS = 0.8
 _SHARE_OF_STRANGERS = 0.5
-_ACCEPTED_AT_ONCE = 64
 _EXPIRE_SESSIONS_SECONDS = 600.0
 # How long a daemon waits for the shared port before it takes a port of its own.
 _SHARED_PORT_SECONDS = 10.0
@@ -59,7 +59,8 @@ class SystemNetwork(CommandNetwork):
         super().__init__(config, identity, clock, log)
         self._listeners: list[socket.socket] = []
         self._datagrams: DatagramPort | None = None
-        self._listening = False
+        self._accepting = Accepting((), self._on_connection)
+        self._begun = False
         self._endpoint: Endpoint | None = None
         # Set by whoever wants connections raw: the shared port.
         self.intercept: Callable[[socket.socket], None] | None = None
@@ -86,6 +87,7 @@ class SystemNetwork(CommandNetwork):
             else plan_listening(self.config, port)
         )
         self._listeners, datagrams = open_listeners(plan)
+        self._accepting = Accepting(self._listeners, self._on_connection, self._tell)
         if datagrams:
             self._datagrams = DatagramPort(datagrams, self.commands.serve_datagram)
         self.standing.address = make_address(plan, self._listeners)
@@ -108,7 +110,7 @@ class SystemNetwork(CommandNetwork):
             self._log.problem("No shared port is running here; listening on a port of our own")
             return False
         name = make_id(self.config, wanted)
-        self._endpoint = Endpoint(endpoint_folder(self.config), name, self.serve_socket)
+        self._endpoint = Endpoint(endpoint_folder(self.config), name, self.serve_socket, self._tell)
         self.standing.address = public.with_parameter("sock", name)
         return True
 
@@ -124,7 +126,8 @@ class SystemNetwork(CommandNetwork):
         """Answer commands from here on."""
         if self._endpoint is not None:
             self._endpoint.open()
-        self._start_accepting()
+        self._begun = True
+        self._accepting.start()
         if self._datagrams is not None:
             self._datagrams.start()
         tasks.repeat(self._expire_sessions, "expire sessions")
@@ -134,54 +137,27 @@ class SystemNetwork(CommandNetwork):
         if self._endpoint is not None:
             self._endpoint.restore()
 
-    def _start_accepting(self) -> None:
-        if self._listening or not self._listeners:
-            return
-        self._listening = True
-        loop = asyncio.get_running_loop()
-        for sock in self._listeners:
-            loop.add_reader(sock.fileno(), self._on_connection, sock)
+    def _on_connection(self, sock: socket.socket) -> None:
+        if self.intercept is not None:
+            self.intercept(sock)
+        else:
+            self._begin(self._transport(sock))
 
-    def _stop_accepting(self) -> None:
-        if not self._listening:
-            return
-        self._listening = False
-        loop = asyncio.get_running_loop()
-        for sock in self._listeners:
-            loop.remove_reader(sock.fileno())
-
-    def _on_connection(self, listener: socket.socket) -> None:
-        for _ in range(_ACCEPTED_AT_ONCE):
-            try:
-                sock, _ = listener.accept()
-            except (BlockingIOError, InterruptedError, ConnectionError):
-                return
-            except OSError as error:
-                self._log.problem(f"Cannot accept a connection: {error}")
-                self._pause()
-                return
-            if self.intercept is not None:
-                self.intercept(sock)
-            else:
-                self._begin(self._transport(sock))
+    def _tell(self, error: OSError) -> None:
+        self._log.problem(f"Cannot accept a connection: {error}")
 
     def _begin(self, transport: Transport) -> None:
         self._served += 1
         if self._served >= self._most:
             # The others wait in the kernel's queue until somebody leaves.
-            self._stop_accepting()
+            self._accepting.stop()
         task = tasks.spawn(self.serve(transport), "connection")
         task.add_done_callback(self._on_served)
 
     def _on_served(self, _: asyncio.Task[None]) -> None:
         self._served -= 1
-        if not self._listening and self._served < self._most * 0.9:
-            self._start_accepting()
-
-    def _pause(self) -> None:
-        """Try again in a moment: too many open files, or no memory."""
-        self._stop_accepting()
-        asyncio.get_running_loop().call_later(0.5, self._start_accepting)
+        if self._begun and self._served < self._most * 0.9:
+            self._accepting.start()
 
     async def open_transport(self, sinful: Sinful, seconds: float) -> Transport:
         """Make a TCP connection."""
@@ -199,7 +175,8 @@ class SystemNetwork(CommandNetwork):
 
     async def close(self) -> None:
         """Stop listening and end every connection that is being served."""
-        self._stop_accepting()
+        self._begun = False
+        self._accepting.stop()
         if self._datagrams is not None:
             self._datagrams.close()
         if self._endpoint is not None:

@@ -5,9 +5,10 @@ The port stays the same for all jobs of a claim; who is let in is `chirp.py`'s t
 
 from __future__ import annotations
 
-import asyncio
 import socket
 from collections.abc import Callable
+
+from kettle.runtime.sockets.accepting import Accepting
 
 # How many connections may wait to be let in.
 _BACKLOG = 16
@@ -18,6 +19,7 @@ class ChirpDoor:
 
     def __init__(self) -> None:
         self._socket: socket.socket | None = None
+        self._accepting = Accepting((), self._on_connection)
         self._let_in: Callable[[socket.socket], None] | None = None
 
     def open(self, let_in: Callable[[socket.socket], None]) -> tuple[str, int]:
@@ -29,7 +31,8 @@ class ChirpDoor:
             sock.listen(_BACKLOG)
             sock.setblocking(False)
             self._socket = sock
-            asyncio.get_running_loop().add_reader(sock.fileno(), self._on_connection)
+            self._accepting = Accepting((sock,), self._on_connection)
+            self._accepting.start()
         host, port = self._socket.getsockname()
         return host, port
 
@@ -40,16 +43,11 @@ class ChirpDoor:
     def close(self) -> None:
         """Stop listening."""
         if self._socket is not None:
-            asyncio.get_running_loop().remove_reader(self._socket.fileno())
+            self._accepting.stop()
             self._socket.close()
             self._socket = None
 
-    def _on_connection(self) -> None:
-        assert self._socket is not None
-        try:
-            connection, _ = self._socket.accept()
-        except OSError:
-            return
+    def _on_connection(self, connection: socket.socket) -> None:
         if self._let_in is None:
             connection.close()
         else:
