@@ -40,6 +40,9 @@ EXPECTED = (
     (r"spool/(epoch_|schedd_daemon_)?history", "f", 0o600),
     (r"spool/(job_queue\.log|Accountantnew\.log|\.\w+_lock)", "f", 0o600),
     (r"spool/.*", "any", 0o600),
+    (r"lock/daemon_sock", "d", 0o700),
+    (r"lock/daemon_sock/\w+", "s", 0o600),
+    (r"lock/shared_port_ad", "f", 0o644),
 )
 # Of the pool of the whole machine, whose users read its history.
 OF_THE_MACHINE = (

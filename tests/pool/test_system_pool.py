@@ -74,11 +74,12 @@ def wrong_owners(folder: str, daemons: int, submitter: int) -> list[str]:
 
 
 @shows("R086")
+@pytest.mark.parametrize("port", ["", "USE_SHARED_PORT = true\nSHARED_PORT_PORT = 0\n"])
 def test_daemons_work_as_their_account_and_jobs_as_their_owner(
-    work: Path, make_account: Make
+    work: Path, make_account: Make, port: str
 ) -> None:
     condor, alice = make_account("c"), make_account("a")
-    with system_pool(condor, "NUM_CPUS = 2\n") as machine:
+    with system_pool(condor, f"NUM_CPUS = 2\n{port}") as machine:
         for name in ("condor_master", *DAEMONS):
             assert owner_of_process(daemon_pid(machine.pool, name)) == condor.pw_uid, name
         text = "executable = /bin/sh\narguments = \"-c 'id -un; touch made'\"\noutput = out\n"
@@ -244,11 +245,12 @@ def test_what_is_the_pool_s_is_closed_to_those_who_use_it(work: Path, make_accou
 
 
 @shows("R086")
+@pytest.mark.parametrize("port", ["", "USE_SHARED_PORT = true\nSHARED_PORT_PORT = 0\n"])
 def test_a_killed_daemon_and_a_new_start_lose_no_job_of_an_owner(
-    work: Path, make_account: Make
+    work: Path, make_account: Make, port: str
 ) -> None:
     condor, alice = make_account("c"), make_account("a")
-    with system_pool(condor, "NUM_CPUS = 4\nMASTER_BACKOFF_CEILING = 1\n") as machine:
+    with system_pool(condor, f"NUM_CPUS = 4\nMASTER_BACKOFF_CEILING = 1\n{port}") as machine:
         text = (
             "executable = /bin/sh\n"
             f"arguments = \"-c 'until [ -e {work}/go ]; do sleep 0.2; done'\"\n"

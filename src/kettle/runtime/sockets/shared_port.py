@@ -94,6 +94,9 @@ def read_public_address(config: Config, files: Files) -> Sinful | None:
         return None
 
 
+Rights = Callable[[], contextlib.AbstractContextManager[None]]
+
+
 class Endpoint:
     """The daemon's end: takes descriptors from the shared port and gives them to `on_socket`."""
 
@@ -103,12 +106,14 @@ class Endpoint:
         name: str,
         on_socket: Callable[[socket.socket], None],
         tell: Callable[[OSError], None] | None = None,
+        rights: Rights = contextlib.nullcontext,
     ) -> None:
-        """`tell` why no connection can be taken."""
+        """`tell` why no connection can be taken; `rights` are those to change the folder."""
         self.name = name
         self.path = os.path.join(folder, name)
         self._on_socket = on_socket
         self._tell = tell
+        self._rights = rights
         self._listener: socket.socket | None = None
         self._accepting = Accepting((), self._on_connection)
 
@@ -116,12 +121,10 @@ class Endpoint:
         """Begin to listen; StorageError if the folder or the name cannot be used."""
         listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_NONBLOCK)
         try:
-            os.makedirs(os.path.dirname(self.path), mode=0o700, exist_ok=True)
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(self.path)
-            with short_name(self.path) as name:
-                listener.bind(name)
-            os.chmod(self.path, 0o600)
+            with contextlib.suppress(PermissionError):
+                os.makedirs(os.path.dirname(self.path), mode=0o700, exist_ok=True)
+            with self._rights():
+                self._bind(listener)
             listener.listen(_BACKLOG)
         except OSError as error:
             listener.close()
@@ -130,9 +133,24 @@ class Endpoint:
         self._accepting = Accepting((listener,), self._on_connection, self._tell)
         self._accepting.start()
 
+    def _bind(self, listener: socket.socket) -> None:
+        """Give the listener its name, which is whose the folder is: the shared port's account's."""
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(self.path)
+        with short_name(self.path) as name:
+            listener.bind(name)
+        os.chmod(self.path, 0o600)
+        if os.geteuid() == 0:
+            facts = os.stat(os.path.dirname(self.path))
+            os.chown(self.path, facts.st_uid, facts.st_gid)
+
+    def _is_there(self) -> bool:
+        with self._rights():
+            return os.path.lexists(self.path)
+
     def restore(self) -> None:
         """Listen anew if the name is gone: nobody comes to a socket without one; StorageError."""
-        if self._listener is not None and not os.path.lexists(self.path):
+        if self._listener is not None and not self._is_there():
             self._stop()
             self.open()
 
@@ -141,7 +159,7 @@ class Endpoint:
         if self._listener is None:
             return
         self._stop()
-        with contextlib.suppress(OSError):
+        with self._rights(), contextlib.suppress(OSError):
             os.unlink(self.path)
 
     def _stop(self) -> None:

@@ -6,6 +6,7 @@ Where to listen is decided in `listening.py`; what is said on a connection in `n
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import socket
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -25,6 +26,7 @@ from kettle.runtime.sockets.network import CommandNetwork
 from kettle.runtime.sockets.security_settings import read_security
 from kettle.runtime.sockets.shared_port import (
     Endpoint,
+    Rights,
     endpoint_folder,
     is_behind_shared_port,
     make_id,
@@ -62,6 +64,8 @@ class SystemNetwork(CommandNetwork):
         self._accepting = Accepting((), self._on_connection)
         self._begun = False
         self._endpoint: Endpoint | None = None
+        # Set by who works as a job's owner: the sockets' folder is the daemons' account's.
+        self.folder_rights: Rights = contextlib.nullcontext
         # Set by whoever wants connections raw: the shared port.
         self.intercept: Callable[[socket.socket], None] | None = None
         self._served = 0
@@ -110,7 +114,9 @@ class SystemNetwork(CommandNetwork):
             self._log.problem("No shared port is running here; listening on a port of our own")
             return False
         name = make_id(self.config, wanted)
-        self._endpoint = Endpoint(endpoint_folder(self.config), name, self.serve_socket, self._tell)
+        self._endpoint = Endpoint(
+            endpoint_folder(self.config), name, self.serve_socket, self._tell, self.folder_rights
+        )
         self.standing.address = public.with_parameter("sock", name)
         return True
 

@@ -78,6 +78,7 @@ async def _live(config: Config, log: Log, privileges: Privileges, control: int) 
     family = read_inheritance(os.environ).family
     if family:
         network.add_family(family)
+    network.folder_rights = privileges.as_root
     await network.listen(None)
     files = Files()
     runtime = Runtime(config, own.clock, network, own.processes, files, log, privileges, identity)
@@ -95,6 +96,9 @@ async def _live(config: Config, log: Log, privileges: Privileges, control: int) 
         network.begin_accepting()
         relax_collection()
         await host.serve()
+    except KettleError as error:
+        log.problem(f"The shadow host cannot go on: {error}")
+        raise
     finally:
         await own.end()
         log("The shadow host ends")
