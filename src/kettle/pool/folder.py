@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
-import pwd
 import re
 import time
 from collections.abc import Iterable, Iterator, Mapping
@@ -22,6 +21,7 @@ from kettle.pool.settings import (
     is_configuration_of_the_machine,
     read_given,
 )
+from kettle.runtime.account_names import account_home
 
 # Where the pool of the whole machine is, unless somebody says otherwise.
 SYSTEM_FOLDER = "/var/lib/kettle/system"
@@ -56,7 +56,9 @@ def default_folder(environment: Mapping[str, str]) -> str:
         return os.path.abspath(named)
     state = environment.get("XDG_STATE_HOME", "")
     if not state.startswith("/"):
-        home = environment.get("HOME") or pwd.getpwuid(os.getuid()).pw_dir
+        home = environment.get("HOME") or account_home(os.getuid())
+        if not home:
+            raise KettleError("this account has no home folder", hint="set $HOME, or $KETTLE_DIR")
         state = os.path.join(home, ".local", "state")
     folder = os.path.join(state, "kettle")
     if os.getuid() == 0 and closed_parent(folder) is not None:

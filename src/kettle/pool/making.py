@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import pwd
 import secrets
 import socket
 import stat
@@ -27,6 +26,7 @@ from kettle.pool.settings import (
     render_configuration,
 )
 from kettle.pool.turns import keep_to_owner, make_path
+from kettle.runtime.account_names import account_name
 from kettle.runtime.storage.removal import remove_tree
 
 # Folder, mode. Sandboxes must be reachable by the account that jobs run as.
@@ -207,7 +207,7 @@ class Maker:
         while the pool is up must not change who its daemons are.
         """
         if os.getuid() != 0:
-            return (pwd.getpwuid(os.getuid()).pw_name,), ""
+            return (account_name(os.getuid()),), ""
         from kettle.pool.accounts import ROOT_IDS, daemon_account
 
         ids = self._condor_ids()

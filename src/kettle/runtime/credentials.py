@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from kettle.errors import KettleError, StorageError
+from kettle.runtime.account_names import account_home, account_name
 from kettle.wire.security import tokens
 from kettle.wire.security.methods.context import DirectoryFacts, Token
 
@@ -238,7 +239,7 @@ class SystemClientCredentials:
     def user_name(self) -> str:
         """Return the name of the account that this process runs as."""
         named = self._config.get("SEC_CLAIMTOBE_USER")
-        return named or _account_name(os.geteuid()) or str(os.geteuid())
+        return named or account_name(os.geteuid())
 
     def find_token(
         self, trust_domain: str, issuer_keys: tuple[str, ...], address: Sinful
@@ -321,7 +322,7 @@ class SystemClientCredentials:
         """Yield the lines of every token file that nobody else can read."""
         own = self._config.get("SEC_TOKEN_DIRECTORY")
         if own is None:
-            home = self._config.environment.get("HOME") or _home(os.geteuid())
+            home = self._config.environment.get("HOME") or account_home(os.geteuid())
             own = os.path.join(home, ".condor", "tokens.d") if home else None
         places: list[tuple[str | None, Callable[[str], bytes | None]]] = [(own, read_private_file)]
         if os.geteuid() == 0 or self._config.subsystem not in {"TOOL", "SUBMIT"}:
@@ -393,8 +394,13 @@ class SystemServerCredentials:
             os.unlink(name)
 
     def user_of(self, uid: int) -> str | None:
-        """Return the account name of a uid."""
-        return _account_name(uid)
+        """Return the account name of a uid; None for a number without one that is not our own.
+
+        Compat: the reference knows nobody without an entry, himself neither; where a container's
+        user has none, he has a pool all the same (test_a_user_who_is_a_mere_number_has_a_pool).
+        """
+        name = account_name(uid)
+        return None if name == str(uid) and uid != os.geteuid() else name
 
     def signing_key(self, key_id: str) -> bytes | None:
         """Return the signing key of an id, None if unknown."""
@@ -477,21 +483,3 @@ def _files_in(folder: str | None) -> Iterator[str]:
     for name in names[:_MOST_FILES]:
         if not name.startswith("."):
             yield os.path.join(folder, name)
-
-
-def _account_name(uid: int) -> str | None:
-    import pwd
-
-    try:
-        return pwd.getpwuid(uid).pw_name
-    except KeyError:
-        return None
-
-
-def _home(uid: int) -> str | None:
-    import pwd
-
-    try:
-        return pwd.getpwuid(uid).pw_dir
-    except KeyError:
-        return None

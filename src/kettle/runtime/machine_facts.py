@@ -13,6 +13,7 @@ import pwd
 from collections.abc import Mapping
 
 from kettle.attributes.version import parse_os_release
+from kettle.runtime.account_names import account_name
 
 # Only a route is looked up for these, nothing is sent: documentation addresses (RFC 5737, 3849).
 _FAR_AWAY = ((_socket.AF_INET, "192.0.2.1"), (_socket.AF_INET6, "2001:db8::1"))
@@ -41,7 +42,7 @@ def read_machine_facts() -> Mapping[str, str]:
         "REAL_UID": str(os.getuid()),
         "REAL_GID": str(os.getgid()),
         "CondorIsAdmin": "true" if os.getuid() == 0 else "false",
-        "USERNAME": _user_name(),
+        "USERNAME": account_name(os.getuid()),
     }
     full_name = system.nodename or "localhost"
     facts["FULL_HOSTNAME"] = full_name
@@ -53,13 +54,6 @@ def read_machine_facts() -> Mapping[str, str]:
     if home:
         facts["TILDE"] = home
     return facts
-
-
-def _user_name() -> str:
-    try:
-        return pwd.getpwuid(os.getuid()).pw_name
-    except KeyError:
-        return str(os.getuid())
 
 
 def _condor_home() -> str:

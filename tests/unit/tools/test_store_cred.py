@@ -219,7 +219,7 @@ def test_options_that_do_not_go_together_are_bad_arguments(tool: Tool, words: st
 
 
 def test_whose_credential_it_is(tool: Tool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(condor_store_cred, "_own_name", lambda: "ann")
+    monkeypatch.setattr(condor_store_cred, "account_name", lambda _: "ann")
     tool.answer = StoreCredentialReply(CredentialAnswer.NOT_FOUND)
     said = "Account: ann@pool.example\nCredType: password\n\nNo credential is stored.\n"
     assert tool("query") == (1, said, "")
@@ -236,7 +236,7 @@ def test_whose_credential_it_is(tool: Tool, monkeypatch: pytest.MonkeyPatch) -> 
 def test_the_credential_daemon_is_asked_where_it_is_configured(
     tool: Tool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(condor_store_cred, "_own_name", lambda: "ann")
+    monkeypatch.setattr(condor_store_cred, "account_name", lambda _: "ann")
     tool.settings += f"CREDD_HOST = {CREDD}\n"
     ticket = tool.folder / "ticket"
     ticket.write_bytes(b"\0\xfftoken")

@@ -9,7 +9,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import pwd
 import re
 import time
 from collections.abc import Mapping, Sequence
@@ -25,6 +24,7 @@ from kettle.errors import NotFoundError, UsageError
 from kettle.matchmaking.explain import Condition, Explanation, explain, split_conditions
 from kettle.named_tuples import NamedTuple
 from kettle.policy.attribute_protection import RESTS_UNTIL
+from kettle.runtime.account_names import account_name
 from kettle.tools.front import place
 from kettle.tools.front.log_trouble import describe_log_trouble
 from kettle.tools.front.unmade import describe_unmade
@@ -130,10 +130,7 @@ def _looker() -> str:
     user = os.geteuid()
     if user == 0:
         return ""
-    try:
-        return pwd.getpwuid(user).pw_name
-    except KeyError:
-        return str(user)
+    return account_name(user)
 
 
 def find_job(reach: Reach, word: str) -> tuple[ClassAd, bool]:

@@ -20,6 +20,7 @@ from kettle.errors import (
     UsageError,
     WireError,
 )
+from kettle.runtime.account_names import login_name
 from kettle.runtime.storage.texts import LARGEST_ADS, read_text
 from kettle.structs import Struct, field
 from kettle.tools.printing.ad_filter import AdFilter
@@ -196,7 +197,7 @@ def ask_schedds(
 
     reach = reach or Reach(environment, **wish.reach)
     check_hosts(reach, wish)
-    user = _own_name() if wish.mine and not wish.grouped else ""
+    user = login_name() if wish.mine and not wish.grouped else ""
     options = _query_options(wish)
     counts_alone = "SummaryOnly" in options
     for title, schedd in find_schedds(wish, reach):
@@ -292,12 +293,6 @@ def is_filled(answer: Answer, wish: Wish) -> bool:
     answer.runs = chain([first], runs)
     answer.ads = each_ad(answer.runs)
     return True
-
-
-def _own_name() -> str:
-    import getpass  # brings the terminal's settings
-
-    return getpass.getuser()
 
 
 def _named(summary: ClassAd, user: str, reach: Reach) -> ClassAd:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import getpass
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TextIO
 
 from kettle.errors import KettleError
+from kettle.runtime.account_names import login_name
 from kettle.tools.queue.watch_jobs import Found
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class Wanted:
 
         users = self.users
         if not users and self.clusters is None and self.files is None and not self.batches:
-            users = [getpass.getuser()]
+            users = [login_name()]
         tests = [equals("Owner", user) for user in users]
         tests += [f"ClusterId == {cluster}" for cluster in self.clusters or ()]
         tests += [equals("JobBatchName", name) for name in self.batches]

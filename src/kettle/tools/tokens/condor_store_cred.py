@@ -15,6 +15,7 @@ from typing import IO
 
 from kettle.classad import ClassAd
 from kettle.errors import KettleError, StorageError
+from kettle.runtime.account_names import account_name
 from kettle.tools.options import Asked, run_tool
 from kettle.tools.phrases import Phrases, SaidError
 from kettle.tools.programs import Streams
@@ -99,7 +100,7 @@ def store(wish: Wish, environment: Mapping[str, str], streams: Streams) -> int:
         streams.stderr.write("Querying the pool password is not supported.\n")
         return 1
     user = full_user(wish, reach)
-    streams.stdout.write(f"Account: {user or f'<current> ({_own_name()})'}\n")
+    streams.stdout.write(f"Account: {user or f'<current> ({account_name(os.geteuid())})'}\n")
     streams.stdout.write(f"CredType: {wish.type_name}\n\n")
     credential = b""
     if wish.operation == CredentialMode.ADD:
@@ -131,16 +132,7 @@ def full_user(wish: Wish, reach: Reach) -> str:
         return f"{POOL_USER}@{reach.config.get('SEC_PASSWORD_DOMAIN') or domain}"
     if wish.get("u"):
         return wish.get("u")
-    return "" if wish.is_for_monitors else f"{_own_name()}@{domain}"
-
-
-def _own_name() -> str:
-    import pwd
-
-    try:
-        return pwd.getpwuid(os.geteuid()).pw_name
-    except KeyError:
-        return str(os.geteuid())
+    return "" if wish.is_for_monitors else f"{account_name(os.geteuid())}@{domain}"
 
 
 def read_credential(wish: Wish, streams: Streams) -> bytes:
