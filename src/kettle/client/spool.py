@@ -6,6 +6,7 @@ connects, and runs the transfer once for each job. Source: wire notes, SPOOL_JOB
 
 from __future__ import annotations
 
+import contextlib
 import os
 import stat
 import tempfile
@@ -132,6 +133,7 @@ class _Replacement(BesideTarget):
             prefix=PART_PREFIX, dir=os.path.dirname(path)
         )
         self._path, self._guard, self._was_empty = path, None, False
+        self._held = contextlib.ExitStack()
         if os.geteuid() == 0:
             os.fchown(self._descriptor, before.st_uid, before.st_gid)
         os.fchmod(self._descriptor, mode)

@@ -1,8 +1,12 @@
 """Which folders of the access point files may come from and go to: LIMIT_DIRECTORY_ACCESS.
 
 Paths are judged by where they really are, links and `..` resolved; what does not exist yet is
-judged by where it would be. The administrator's list wins over the job's own, LimitDirectoryAccess;
-either admits the job's folders in the spool. Source: the manual, LIMIT_DIRECTORY_ACCESS.
+judged by where it would be. Whoever has the folders, as jobs do, may change where a name leads
+behind that look: so what was opened is asked again (`bounds.py`). Limit: whether a file outside is
+there at all, and no more of it, can be found out with a name that is exchanged in that moment.
+
+The administrator's list wins over the job's own, LimitDirectoryAccess; either admits the job's
+folders in the spool. Source: the manual, LIMIT_DIRECTORY_ACCESS.
 """
 
 from __future__ import annotations
@@ -11,12 +15,15 @@ import errno
 import os
 from collections.abc import Iterable, Sequence
 
+from kettle.runtime.storage.bounds import BarredError, Bounds
 from kettle.runtime.storage.folder_swap import ARRIVING
 from kettle.transfer.plan import split_at_commas
 from kettle.transfer.spool_names import LEFT, OUTPUT
 
+_OUTSIDE = os.strerror(errno.EACCES)
 
-class AccessLimits:
+
+class AccessLimits(Bounds):
     """The folders below which files may be touched; an entry that ends in `*` is a prefix."""
 
     def __init__(self, folders: Iterable[str]) -> None:
@@ -38,16 +45,20 @@ class AccessLimits:
         return cls((*folders, *own, *(folder + ARRIVING for folder in own)))
 
     def allow(self, path: str) -> bool:
-        """Tell whether a file may be read, written or made here."""
-        if path == os.devnull:
-            return True
-        real = os.path.realpath(path)
-        return f"{real}/".startswith(self._prefixes)
+        """Tell whether a file may be read, written or made here, as far as its name tells."""
+        return path == os.devnull or self._has(os.path.realpath(path))
 
-    def check(self, path: str) -> None:
-        """Raise OSError (EACCES) for a path that is outside."""
+    def _has(self, place: str) -> bool:
+        return place == os.devnull or f"{place}/".startswith(self._prefixes)
+
+    def objection(self, place: str) -> str:
+        """Return why a place, without links, is outside; nothing if it is not."""
+        return "" if self._has(place) else _OUTSIDE
+
+    def look_at(self, path: str) -> None:
+        """Raise BarredError (EACCES) for a path that is outside."""
         if not self.allow(path):
-            raise OSError(errno.EACCES, os.strerror(errno.EACCES), path)
+            raise BarredError(errno.EACCES, _OUTSIDE, path)
 
 
 def _prefix(folder: str) -> str:

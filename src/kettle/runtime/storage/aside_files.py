@@ -95,16 +95,12 @@ class AsideFiles(LocalFiles):
         *,
         makes_below: bool = False,
     ) -> None:
-        super().__init__(reserve=reserve)
+        super().__init__(reserve=reserve, fence=limits)
         self._aside = aside
         self._is_far = is_far
         self._makes = makes
         self._makes_below = makes_below
         self._limits = limits
-
-    def _check(self, path: str) -> None:
-        if self._limits is not None:
-            self._limits.check(path)
 
     def _may_have_beside(self, path: str) -> bool:
         """Tell whether there may be another file in a path's folder: limits may end in a name."""
@@ -122,7 +118,8 @@ class AsideFiles(LocalFiles):
                 raise
             if self._reserve is not None:
                 self._reserve.check_below(_nearest(folder))
-            _make_folders(folder)
+            make = os.mkdir if self._limits is None else self._limits.make_directory
+            _make_folders(folder, make)
             return act()
 
     def _may_make(self, folder: str) -> bool:
@@ -135,23 +132,28 @@ class AsideFiles(LocalFiles):
         self, path: str
     ) -> LocalSource | AsideSource | Awaitable[LocalSource | AsideSource]:
         """Open a regular file for sending."""
-        self._check(path)
         if self._is_far(path):
             return self._open_far_source(path)
-        source = LocalSource(path)
+        source = LocalSource(path, self._limits)
         return source if source.size <= CHUNK else AsideSource(source, self._aside)
 
     async def _open_far_source(self, path: str) -> AsideSource:
-        return AsideSource(await self._aside.run(partial(LocalSource, path)), self._aside)
+        opening = self._aside.run(partial(LocalSource, path, self._limits))
+        return AsideSource(await opening, self._aside)
 
     def open_target(  # type: ignore[override]
         self, path: str, mode: int, size: int = 0
     ) -> LocalTarget | Awaitable[AsideTarget]:
         """Create or replace a file that will have so many bytes."""
-        self._check(path)
-        kind = BesideTarget if self._may_have_beside(path) else LocalTarget
-        make = partial(kind, path, mode, self._reserve, size)
+        make = partial(self._begin, path, mode, size)
         return self._open_far_target(path, make) if self._is_far(path) else self._write(make, path)
+
+    def _begin(self, path: str, mode: int, size: int) -> LocalTarget:
+        if self._limits is not None:
+            # Before it is known what else may be wrong with it.
+            self._limits.look_at(path)
+        kind = BesideTarget if self._may_have_beside(path) else LocalTarget
+        return kind(path, mode, self._reserve, size, self._limits)
 
     async def _open_far_target(self, path: str, make: Callable[[], LocalTarget]) -> AsideTarget:
         opening = self._aside.run(partial(self._write, make, path))
@@ -171,7 +173,6 @@ class AsideFiles(LocalFiles):
         self, path: str, mode: int
     ) -> Awaitable[None] | None:
         """Make a directory; an existing one is fine."""
-        self._check(path)
         make = partial(self._write, partial(super().make_directory, path, mode), path)
         if self._is_far(path):
             return self._aside.run(make)
@@ -189,13 +190,13 @@ class AsideFiles(LocalFiles):
             check()
 
 
-def _make_folders(folder: str) -> None:
+def _make_folders(folder: str, make: Callable[[str, int], None]) -> None:
     """Make a folder and what is missing above it, for the owner alone: as the reference has it."""
     if not folder or os.path.isdir(folder):
         return
-    _make_folders(os.path.dirname(folder))
+    _make_folders(os.path.dirname(folder), make)
     with contextlib.suppress(FileExistsError):
-        os.mkdir(folder, 0o700)
+        make(folder, 0o700)
 
 
 def _nearest(folder: str) -> str:

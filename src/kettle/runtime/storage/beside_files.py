@@ -10,6 +10,8 @@ import contextlib
 import os
 import stat
 
+from kettle.runtime.storage.bounds import Bounds
+from kettle.runtime.storage.fences import open_inside
 from kettle.runtime.storage.free_space import Reserve
 from kettle.runtime.storage.small_files import AT_EASE
 from kettle.runtime.storage.transfer_files import LocalFiles, LocalTarget
@@ -34,20 +36,29 @@ class BesideTarget(LocalTarget):
     has room for both is not known before.
     """
 
-    __slots__ = ("_part", "_was_empty")
+    __slots__ = ("_held", "_part", "_was_empty")
 
-    def __init__(self, path: str, mode: int, reserve: Reserve | None = None, size: int = 0) -> None:
+    def __init__(
+        self,
+        path: str,
+        mode: int,
+        reserve: Reserve | None = None,
+        size: int = 0,
+        fence: Bounds | None = None,
+    ) -> None:
         """Arguments as `LocalTarget` has them."""
+        # The folder of it, where there is a fence: it is worked in by its descriptor.
+        self._held = contextlib.ExitStack()
         # The name of what comes as long as it is not whole; nothing where it is written in place.
         self._part = ""
         self._was_empty = False
         try:
             # Whoever may not write to it may not replace it.
-            self._descriptor = os.open(path, os.O_WRONLY | AT_EASE)
+            self._descriptor = open_inside(fence, path, os.O_WRONLY | AT_EASE)
         except FileNotFoundError:
-            super().__init__(path, mode, reserve, size)
+            super().__init__(path, mode, reserve, size, fence)
             return
-        self._path, self._fence = path, None
+        self._path, self._fence = path, fence
         try:
             if reserve is not None:
                 reserve.check_new(path, size)
@@ -63,6 +74,7 @@ class BesideTarget(LocalTarget):
         except BaseException:
             os.close(self._descriptor)
             self._drop_part()
+            self._held.close()
             raise
 
     def _begin_beside(
@@ -72,11 +84,14 @@ class BesideTarget(LocalTarget):
         user = os.geteuid()
         if before.st_nlink != 1 or user not in (before.st_uid, 0):
             return
-        folder = os.path.dirname(self._path)
+        path = self._path
+        if self._fence is not None:
+            path = self._held.enter_context(self._fence.entry(path))
+        folder = os.path.dirname(path)
         # A short name: whatever the file's own is, there is room for it.
         part = os.path.join(folder, PART_PREFIX + os.urandom(8).hex())
         try:
-            if not os.path.samestat(os.lstat(self._path), before):
+            if not os.path.samestat(os.lstat(path), before):
                 return
             facts = os.statvfs(folder or ".")
             if size > facts.f_bavail * facts.f_frsize:
@@ -94,7 +109,7 @@ class BesideTarget(LocalTarget):
             os.unlink(part)
             return
         os.close(self._descriptor)
-        self._descriptor, self._part = descriptor, part
+        self._descriptor, self._part, self._path = descriptor, part, path
 
     def close(self) -> None:
         """Close the file and put it in its place."""
@@ -107,6 +122,8 @@ class BesideTarget(LocalTarget):
         except OSError:
             self._drop_part()
             raise
+        finally:
+            self._held.close()
 
     def discard(self) -> None:
         """Take away what has come; what was there stays."""
@@ -119,6 +136,7 @@ class BesideTarget(LocalTarget):
             self._drop_part()
         with contextlib.suppress(OSError):
             super().close()
+        self._held.close()
 
     def _drop_part(self) -> None:
         if self._part:

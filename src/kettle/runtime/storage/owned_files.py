@@ -120,10 +120,8 @@ class NearFiles(OwnedFiles):
         """Open a file for sending; OSError if it is far (EREMOTE) or outside (EACCES)."""
         if machine_mounts().is_far(path):
             raise OSError(errno.EREMOTE, os.strerror(errno.EREMOTE), path)
-        if self._limits is not None:
-            with self.as_owner():
-                self._limits.check(path)
-        return super().open_source(path)
+        with self.as_owner():
+            return LocalSource(path, self._limits)
 
 
 def _date_some(walk: Iterator[tuple[int, os.DirEntry[str]]], latest: int) -> bool:

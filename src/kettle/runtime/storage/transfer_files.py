@@ -13,13 +13,14 @@ import os
 import stat
 from collections.abc import Callable
 
-from kettle.runtime.storage.fences import BarredError, Fence, open_inside
+from kettle.runtime.storage.bounds import BarredError, Bounds
+from kettle.runtime.storage.fences import open_inside
 from kettle.runtime.storage.free_space import Reserve
 from kettle.runtime.storage.small_files import AT_EASE
 from kettle.transfer.items import Look
 
 
-def open_to_read(path: str, fence: Fence | None = None) -> int:
+def open_to_read(path: str, fence: Bounds | None = None) -> int:
     """Open what somebody names, whatever it is; OSError, also where the `fence` bars it."""
     return open_inside(fence, path, os.O_RDONLY | AT_EASE)
 
@@ -29,7 +30,7 @@ class LocalSource:
 
     __slots__ = ("_descriptor", "mode", "size")
 
-    def __init__(self, path: str, fence: Fence | None = None) -> None:
+    def __init__(self, path: str, fence: Bounds | None = None) -> None:
         """PermissionError where the `fence` bars it."""
         self._descriptor = open_to_read(path, fence)
         facts = os.fstat(self._descriptor)
@@ -63,7 +64,7 @@ class LocalTarget:
         mode: int,
         reserve: Reserve | None = None,
         size: int = 0,
-        fence: Fence | None = None,
+        fence: Bounds | None = None,
     ) -> None:
         """`reserve` is not touched: a file of `size` bytes that would is not even begun.
 
@@ -129,7 +130,7 @@ class LocalFiles:
         self,
         changed: Callable[[str], None] | None = None,
         reserve: Reserve | None = None,
-        fence: Fence | None = None,
+        fence: Bounds | None = None,
     ) -> None:
         self._changed = changed
         self._reserve = reserve

@@ -7,7 +7,7 @@ calls.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from kettle.octets import to_bytes
 from kettle.runtime.process.kernel import statfs_numbers
@@ -42,22 +42,23 @@ def list_names(path: str) -> str:
     return _join(f"{name}\n" for name in sorted(os.listdir(path)))
 
 
-def list_facts(path: str) -> str:
+def list_facts(path: str, look: Callable[[str], os.stat_result] = os.stat) -> str:
     """Return name and numbers of what is in a folder, and the line that closes them.
 
-    Of a link the numbers are those of what it leads to. Compat: the reference refuses to list a
-    folder with a link that leads nowhere; here the numbers are the link's own
-    (test_a_link_that_leads_nowhere_does_not_hide_its_folder).
+    Of a link the numbers are those of what it leads to, as far as `look` tells them.
+
+    Compat: the reference refuses to list a folder with a link that leads nowhere; here the numbers
+    are the link's own (test_a_link_that_leads_nowhere_does_not_hide_its_folder).
     """
     return _join(
-        f"{name}\n{render_stat(_facts(os.path.join(path, name)))}"
+        f"{name}\n{render_stat(_facts(os.path.join(path, name), look))}"
         for name in sorted(os.listdir(path))
     )
 
 
-def _facts(path: str) -> os.stat_result:
+def _facts(path: str, look: Callable[[str], os.stat_result]) -> os.stat_result:
     try:
-        return os.stat(path)
+        return look(path)
     except OSError:
         return os.lstat(path)
 

@@ -47,7 +47,7 @@ def test_an_entry_may_be_a_prefix_and_the_null_device_is_always_allowed(inside: 
 
 def test_a_path_outside_is_no_permission(inside: Path) -> None:
     with pytest.raises(OSError, match="Permission denied") as caught:
-        AccessLimits([str(inside)]).check("/etc/passwd")
+        AccessLimits([str(inside)]).look_at("/etc/passwd")
     assert caught.value.errno == errno.EACCES
 
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from kettle.runtime.storage.bounds import NOWHERE
 from kettle.runtime.storage.fences import (
     IN_ANOTHER,
-    NOWHERE,
     Fence,
     open_regular,
     opened_folder,
@@ -157,10 +157,10 @@ def test_who_changes_the_way_meanwhile_wins_nothing(
 ) -> None:
     """A folder that was looked at is worked in by its descriptor."""
     own, theirs = folders / "execute/dir_1", folders / "execute/dir_2"
-    check: Callable[[int, str], str] = fence.check
+    check: Callable[[int, str, str], str] = fence.check
 
-    def swap(descriptor: int, path: str) -> str:
-        place = check(descriptor, path)
+    def swap(descriptor: int, path: str, name: str = "") -> str:
+        place = check(descriptor, path, name)
         (own / "in").rename(own / "was")
         (own / "in").symlink_to(theirs)
         return place
