@@ -8,6 +8,7 @@ this is `ad_query.py`.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from sys import getsizeof
@@ -298,7 +299,7 @@ class AdStore:
                 continue
             entry = table.pop(key)
             if kind is SLOT:
-                self._drop_stand_in(entry.ad)
+                self._drop_stand_in(entry)
         self._forget_type_if_empty(kind.my_type.lower())
         return len(gone)
 
@@ -441,14 +442,19 @@ class AdStore:
             counted = (
                 UpdateCounts(counted.total, counted.initial, counted.lost) if counted else None
             )
-            self.update(START, ad, now=now, sender=sender)
+            # The slot's own ad was taken: its sender hears nothing of the one that we make of it,
+            # as where another sender's stands for the machine already.
+            with contextlib.suppress(RefusedError):
+                self.update(START, ad, now=now, sender=sender)
             if counted is not None:
                 self.counts[START.label] = counted
 
-    def _drop_stand_in(self, slot: ClassAd) -> None:
-        machine = slot.string("Machine")
+    def _drop_stand_in(self, slot: StoredAd) -> None:
+        machine = slot.ad.string("Machine")
         existing = self.table(START).get((machine,)) if machine else None
-        if existing is not None and existing.ad.boolean("KettleStandIn"):
+        if existing is None or not existing.ad.boolean("KettleStandIn"):
+            return
+        if slot.sender.may_replace(existing.sender):
             del self._table(START)[existing.key]
 
 

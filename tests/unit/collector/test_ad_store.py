@@ -231,6 +231,21 @@ def test_an_old_startd_gets_a_daemon_ad_made_from_its_first_slot() -> None:
     assert not store.table(START)
 
 
+def test_a_slot_s_ad_is_taken_where_another_sender_s_stands_for_its_startd() -> None:
+    """Two startds of one machine that are too old to speak for themselves."""
+    store = AdStore()
+    one, other = Sender("one@a", "SSL", host="10.0.0.1"), Sender("other@a", "SSL", host="10.0.0.2")
+    for sender, name in ((one, "slot1@a"), (other, "slot1@b@a")):
+        ad = ClassAd({"Name": name, "Machine": "a", "SlotID": 1, "MyAddress": f"<{sender.host}:1>"})
+        assert store.update(SLOT, ad, now=0.0, sender=sender) is not None
+    assert len(store.table(SLOT)) == 2
+    assert [entry.sender for entry in store.table(START).values()] == [one]
+    store.invalidate(SLOT, ClassAd({"Name": "slot1@b@a"}), now=1.0, sender=other)
+    assert [entry.sender for entry in store.table(START).values()] == [one]
+    store.invalidate(SLOT, ClassAd({"Name": "slot1@a"}), now=1.0, sender=one)
+    assert not store.table(START)
+
+
 def test_an_ad_of_a_proven_sender_is_not_replaced_by_a_stranger() -> None:
     store = AdStore()
     owner = Sender("condor@a", "IDTOKENS", host="10.0.0.1")
