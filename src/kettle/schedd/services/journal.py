@@ -245,9 +245,7 @@ class QueueJournal:
         """
         if self._compacting or self._file is None:
             return
-        if self._backlog.trouble is not None:
-            # A new log would hold what waits, which would then come twice.
-            raise self._backlog.trouble
+        self._check_nothing_waits()
         self._compacting = True
         temporary, disk = f"{self._path}.tmp", self._runtime.files.disk
         file, stands_for, sequence, written = self._file, 0, 0, -1
@@ -255,6 +253,8 @@ class QueueJournal:
         def make() -> Callable[[], None]:
             """Note the moment that the new log stands for, and return what writes it."""
             nonlocal stands_for, sequence, written
+            # The disk may have become full before it was quiet.
+            self._check_nothing_waits()
             stands_for, sequence = file.size, queue.sequence + 1
             # Ours to know it by: one that was deleted since is not what takes the log's place.
             written = disk.open(temporary, 0o600)
@@ -279,6 +279,11 @@ class QueueJournal:
             self._compacting = False
             if written >= 0:
                 disk.close(written)
+
+    def _check_nothing_waits(self) -> None:
+        """Raise an error if records wait: a new log would hold them, and they would come twice."""
+        if self._backlog.trouble is not None:
+            raise self._backlog.trouble
 
     def _check_undeleted(self, file: DurableFile, temporary: str, written: int) -> None:
         """Raise an error if the log or what was `written` anew has lost its name meanwhile."""

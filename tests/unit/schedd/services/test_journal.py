@@ -441,6 +441,32 @@ def test_a_full_disk_refuses_what_a_client_asks_for_and_what_happened_waits_for_
     run_virtually(scenario())
 
 
+def test_a_disk_that_is_full_before_it_is_quiet_has_no_log_written_anew(tmp_path: Path) -> None:
+    class Later(InlineSnapshots):
+        """Whose moment is one in which something has happened that waits for room."""
+
+        async def run(
+            self, make: Callable[[], Callable[[], None]], name: str, seconds: int = 0
+        ) -> None:
+            one.disk.room = 20
+            one.queue.update(one.job, {"Later": "1"})
+            one.disk.room = None
+            await super().run(make, name, seconds)
+
+    one = Rewriting(tmp_path)
+
+    async def scenario() -> None:
+        one.runtime.snapshots = Later()
+        with pytest.raises(StorageError, match="No space"):
+            await one.journal.compact(one.queue, NOW)
+        assert one.journal.compactions == 0
+        assert one.journal.are_waiting
+        await one.journal.written()
+        one.check("written")
+
+    run_virtually(scenario())
+
+
 def test_a_schedd_that_leaves_does_not_wait_for_room(tmp_path: Path) -> None:
     async def scenario() -> None:
         one = Rewriting(tmp_path)
