@@ -14,7 +14,7 @@ import pytest
 
 from kettle.runtime.sockets import accepting
 from kettle.runtime.sockets.accepting import Accepting
-from kettle.runtime.sockets.shared_port import Endpoint
+from kettle.runtime.sockets.shared_port import Endpoint, pass_on
 from kettle.starter.services.chirp_door import ChirpDoor
 
 TURNS = 50
@@ -148,3 +148,24 @@ def test_the_doors_of_daemons_and_jobs_rest_too(
 
     asyncio.run(run())
     assert told == [full]
+
+
+def test_what_is_handed_over_and_is_no_socket_does_not_stay_open(tmp_path: Path) -> None:
+    async def run() -> None:
+        got: asyncio.Future[socket.socket] = asyncio.get_running_loop().create_future()
+        endpoint = Endpoint(str(tmp_path), "id", got.set_result)
+        endpoint.open()
+        before = os.listdir("/proc/self/fd")
+        ours, theirs = socket.socketpair()
+        reading, writing = os.pipe()
+        await pass_on(endpoint.path, reading)
+        os.close(reading)
+        os.close(writing)
+        with ours, theirs:
+            await pass_on(endpoint.path, theirs.fileno())
+            (await got).close()
+        await turns()
+        assert os.listdir("/proc/self/fd") == before
+        endpoint.close()
+
+    asyncio.run(run())
