@@ -77,6 +77,7 @@ class RemoteFiles:
         self._guards: dict[int, Guard] = {}
         self._open: dict[int, int] = {}
         self._next = 3
+        self._closed = False
         # A call may be under way beside the loop when the job's end closes everything.
         self._lock = threading.Lock()
 
@@ -125,8 +126,11 @@ class RemoteFiles:
             yield from _remove(inside)
 
     def add(self, descriptor: int) -> int:
-        """Keep an open file and return its number; EMFILE if there are too many."""
-        if len(self._open) >= MAX_OPEN:
+        """Keep an open file and return its number; EMFILE if there are too many, or the job ended.
+
+        What is not kept is closed.
+        """
+        if self._closed or len(self._open) >= MAX_OPEN:
             os.close(descriptor)
             raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
         try:
@@ -171,8 +175,9 @@ class RemoteFiles:
         self._guards.pop(number, None)
 
     def close(self) -> None:
-        """Close everything, when no call is under way any more."""
+        """Close everything, when no call is under way any more; one that comes later opens none."""
         with self._lock:
+            self._closed = True
             while self._open:
                 _, descriptor = self._open.popitem()
                 os.close(descriptor)

@@ -254,6 +254,15 @@ def test_what_is_no_file_is_not_fetched_and_does_not_stay_open(
     assert os.listdir("/proc/self/fd") == before
 
 
+def test_a_call_that_comes_late_opens_nothing_any_more(files: RemoteFiles, tmp_path: Path) -> None:
+    """Beside the loop it may have waited for its turn when its job ended."""
+    (tmp_path / "f").touch()
+    before = os.listdir("/proc/self/fd")
+    files.close()
+    assert do(files, calls.Open(0, 0, "f")).errno == errno.EMFILE
+    assert os.listdir("/proc/self/fd") == before
+
+
 def test_a_file_whose_disk_does_not_answer_does_not_stay_open(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
