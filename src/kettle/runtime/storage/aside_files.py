@@ -139,7 +139,7 @@ class AsideFiles(LocalFiles):
 
     async def _open_far_source(self, path: str) -> AsideSource:
         opening = self._aside.run(partial(LocalSource, path, self._limits))
-        return AsideSource(await opening, self._aside)
+        return AsideSource(await self._opened(opening, LocalSource.close), self._aside)
 
     def open_target(  # type: ignore[override]
         self, path: str, mode: int, size: int = 0
@@ -157,17 +157,21 @@ class AsideFiles(LocalFiles):
 
     async def _open_far_target(self, path: str, make: Callable[[], LocalTarget]) -> AsideTarget:
         opening = self._aside.run(partial(self._write, make, path))
-        try:
-            target = await asyncio.shield(opening)
-        except asyncio.CancelledError:
-            opening.add_done_callback(self._drop)
-            raise
+        # A lambda, as each kind of target has a way of its own.
+        target = await self._opened(opening, lambda target: target.discard())
         return AsideTarget(target, self._aside)
 
-    def _drop(self, opening: asyncio.Future[LocalTarget]) -> None:
-        """Take away what was opened when nobody waited for it any more."""
+    async def _opened(self, opening: asyncio.Future[T], drop: Callable[[T], None]) -> T:
+        """Return what is opened aside; `drop` it if nobody waits for it any more when it is."""
+        try:
+            return await asyncio.shield(opening)
+        except asyncio.CancelledError:
+            opening.add_done_callback(partial(self._drop, drop))
+            raise
+
+    def _drop(self, drop: Callable[[T], None], opening: asyncio.Future[T]) -> None:
         if not opening.cancelled() and opening.exception() is None:
-            self._aside.run(opening.result().discard)
+            self._aside.run(partial(drop, opening.result()))
 
     def make_directory(  # type: ignore[override]
         self, path: str, mode: int

@@ -14,10 +14,10 @@ import pytest
 
 from kettle.runtime.process.aside import InlineAside
 from kettle.runtime.storage.access_limits import AccessLimits
-from kettle.runtime.storage.aside_files import AsideFiles
+from kettle.runtime.storage.aside_files import AsideFiles, AsideSource
 from kettle.runtime.storage.beside_files import BesideFiles, BesideTarget
 from kettle.runtime.storage.free_space import Reserve
-from kettle.runtime.storage.transfer_files import LocalTarget
+from kettle.runtime.storage.transfer_files import LocalSource, LocalTarget
 
 
 @pytest.fixture
@@ -212,6 +212,32 @@ def test_what_a_slow_disk_begins_after_a_transfer_was_given_up_is_taken_away(sta
     assert len(asyncio.run(give_up())) == 2
     assert os.listdir(state.parent) == ["state"]
     assert state.read_text() == "before"
+
+
+def test_what_a_slow_disk_opens_after_a_transfer_was_given_up_does_not_stay_open(
+    state: Path,
+) -> None:
+    async def give_up() -> tuple[int, int, int]:
+        later = Later()
+        files = AsideFiles(later, lambda _: True)
+
+        async def open_it() -> None:
+            opening = files.open_source(str(state))
+            assert not isinstance(opening, LocalSource | AsideSource)
+            await opening
+
+        before = len(os.listdir("/proc/self/fd"))
+        task = asyncio.create_task(open_it())
+        await asyncio.sleep(0)
+        task.cancel()
+        await asyncio.wait((task,))
+        await later.act()
+        between = len(os.listdir("/proc/self/fd"))
+        await later.act()
+        return before, between, len(os.listdir("/proc/self/fd"))
+
+    before, between, after = asyncio.run(give_up())
+    assert (between, after) == (before + 1, before)
 
 
 def test_files_that_are_fetched_take_the_place_of_others_whole(state: Path) -> None:
