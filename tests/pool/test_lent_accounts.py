@@ -252,3 +252,24 @@ def test_what_runs_on_the_access_point_runs_as_who_he_is_there(
         assert (alice.folder / "out").read_text() == f"{alice.uid}\n" * 2
         assert (alice.folder / "made").exists()
         assert "\n005 (" in (alice.folder / "log").read_text()
+
+
+@pytest.mark.parametrize("universe", ["local", "scheduler"])
+def test_the_log_of_a_guest_of_another_domain_has_the_last_event_of_what_runs_here(
+    tmp_path: Path, work: Path, universe: str
+) -> None:
+    """He is all of his name there, too: no second uid is lent to who has it in this domain."""
+    with personal_pool(tmp_path, OPEN) as pool:
+        ann = Guest(pool, "ktann@elsewhere.org", work / "ann")
+        ann.folder.chmod(0o777)
+        job = ann.submit("true", f"universe = {universe}\n", spooled=False)
+        log = ann.folder / "log"
+        wait_until(
+            lambda: not ask_queue(pool, job, "JobStatus"), 30, lambda: log_text(pool, "SchedLog")
+        )
+        assert log.stat().st_uid == ann.uid
+        # Where nobody else may write it.
+        assert log.stat().st_mode & 0o022 == 0
+        assert "\n005 (" in log.read_text()
+        register = Path(pool.folder, "spool", "lent_accounts").read_text()
+        assert list(read_register(register).uids) == [ann.user]

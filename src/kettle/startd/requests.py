@@ -11,6 +11,7 @@ from kettle.config import Config
 from kettle.config.knobs.startd import StartdKnobs
 from kettle.errors import ClassAdSyntaxError
 from kettle.matchmaking.requests import limits_text
+from kettle.policy.job_owner import user_of
 from kettle.startd.claim_machine import Holder
 from kettle.startd.machine import SlotRecord
 from kettle.startd.slots import Bundle, choose_request, plan_request
@@ -60,7 +61,7 @@ def read_holder(
     An accounting group is completed by the domain of the user: so the negotiator names submitters.
     The concurrency limits may depend on the slot that is given (`with_limits`).
     """
-    user = job.string("User") or job.string("Owner") or ""
+    user = user_of(job)
     account = job.string("AccountingGroup") or ""
     if account and "@" not in account:
         account = f"{account}@{user.partition('@')[2]}"

@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from kettle.errors import StorageError
 from kettle.named_tuples import NamedTuple
+from kettle.policy.job_owner import user_of
 from kettle.records.event_base import Event
 from kettle.records.event_log import DEFAULT_STYLE, Format, Style, render_event
 from kettle.runtime.process.aside import Aside, InlineAside
@@ -195,7 +196,7 @@ class EventLogs:
     async def check(self, job: ClassAd) -> None:
         """Make sure that a job's logs can be written; StorageError if not (hold code 22)."""
         for path in user_log_paths(job):
-            log = OwnedLog(job.string("Owner") or "", path)
+            log = OwnedLog(user_of(job), path)
             trouble = self._waiting.trouble(log)
             if trouble is not None:
                 # It is as old as the last try: there may be room by now.
@@ -235,8 +236,7 @@ class EventLogs:
         xml = job.boolean("UserLogUseXML") is True
         style = self._xml_style if xml else self._style
         wanted = job.string("JobAdInformationAttrs") or ""
-        owner = job.string("User") or job.string("Owner") or ""
-        return JobLogs(user_log_paths(job), style, wanted, mask, owner)
+        return JobLogs(user_log_paths(job), style, wanted, mask, user_of(job))
 
     def write(self, job: ClassAd, event: Event, logs: JobLogs | None = None) -> None:
         """Append an event of a job to its logs; StorageError for its own, never for the pool's.
@@ -274,14 +274,14 @@ class EventLogs:
         What waits here already is not written twice; nor, if `unsure`, what a log has.
         Each is written when its turn comes; what is meant for no log of the job's is passed over.
         """
-        paths, place = user_log_paths(job), place_of(job)
+        paths, place, owner = user_log_paths(job), place_of(job), user_of(job)
         known = Counter(self.unwritten(place))
         for path, data in events:
             if known[path, data]:
                 known[path, data] -= 1
             elif path in paths:
                 piece = Piece(place, data, unsure=unsure)
-                self._waiting.add(OwnedLog(job.string("Owner") or "", path), [piece])
+                self._waiting.add(OwnedLog(owner, path), [piece])
 
     def may_give_away(self, place: Place) -> bool:
         """Whether events of a job wait that another process may write instead."""

@@ -11,6 +11,7 @@ from kettle.attributes.codes import JobStatus, JobUniverse
 from kettle.classad import ClassAd
 from kettle.classad.state import FAULT
 from kettle.classad.text import read_count
+from kettle.policy.job_owner import user_of
 from kettle.schedd.queue.jobs import NO_PRIORITY, Cluster, Job, Priority, Shared
 
 # Attributes whose values a `Job` keeps at hand.
@@ -68,8 +69,7 @@ def _read_all(job: Job, clusters: Mapping[int, Cluster], uid_domain: str) -> Non
 
 
 def _share(ad: ClassAd, uid_domain: str) -> Shared:
-    owner = ad.string("Owner") or ""
-    user = ad.string("User") or f"{owner}@{uid_domain}"
+    user = user_of(ad, uid_domain)
     group = ad.string("AccountingGroup")
     submitter = f"{group}@{uid_domain}" if group else user
     if not group and ad.boolean("NiceUser"):
@@ -77,7 +77,7 @@ def _share(ad: ClassAd, uid_domain: str) -> Shared:
     return Shared(
         status=ad.integer("JobStatus") or 0,
         universe=ad.integer("JobUniverse") or JobUniverse.VANILLA,
-        owner=owner,
+        owner=ad.string("Owner") or "",
         user=user,
         submitter=submitter,
         priority=_priority(ad),

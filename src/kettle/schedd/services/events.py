@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from kettle.attributes.codes import JobStatus
 from kettle.errors import NotFoundError, StorageError
+from kettle.policy.job_owner import user_of
 from kettle.records.event_base import Event
 from kettle.records.event_cluster import ClusterRemoveEvent, ClusterSubmitEvent, Completion
 from kettle.records.event_ends import JobTerminatedEvent
@@ -261,7 +262,7 @@ class ScheddEvents:
         event.cluster, event.proc = cluster.id, -1
         event.time = self._runtime.clock.now()
         try:
-            with self._as_owner(cluster.ad.string("User") or cluster.ad.string("Owner") or ""):
+            with self._as_owner(user_of(cluster.ad)):
                 self.logs.write(cluster.ad, event)
         except (StorageError, OSError) as error:
             self._runtime.log.problem(f"Cluster {cluster.id}: {error}")

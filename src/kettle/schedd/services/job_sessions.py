@@ -6,6 +6,7 @@ import secrets
 from typing import TYPE_CHECKING
 
 from kettle.levels import Level
+from kettle.policy.job_owner import user_of
 from kettle.schedd.queue.job_ids import JobId
 from kettle.schedd.queue.jobs import Job
 from kettle.wire.security.claim_id import CLAIM_INFO, ClaimId, mint_session_id
@@ -30,7 +31,7 @@ class JobSessions:
         commands = network.commands_at(_OF_A_WRITER)
         info = f'{CLAIM_INFO[:-1]}ValidCommands="{",".join(map(str, commands))}";]'
         session = mint_session_id(f"scheduler-universe-{job.id}", secrets.token_bytes(32), info)
-        network.add_session(session, user=job.ad.string("User") or job.owner, commands=commands)
+        network.add_session(session, user=user_of(job.ad), commands=commands)
         self._sessions[job.id] = session
         return session
 

@@ -15,6 +15,7 @@ import secrets
 from kettle.classad import ClassAd
 from kettle.errors import KettleError, RefusedError
 from kettle.octets import to_bytes
+from kettle.policy.job_owner import user_of
 from kettle.runtime.sockets.stream import Stream
 from kettle.starter.launch import LaunchPlan
 from kettle.starter.peek import Piece, look_reply, plan_look
@@ -108,7 +109,7 @@ class StarterCommands:
             info = request.string("SessionInfo") or ""
             name = secrets.token_hex(24)
             session = mint_session_id(f"{name}#{info}" if info else name, secrets.token_bytes(32))
-            owner = starter.job.string("User") or starter.job.string("Owner") or "owner"
+            owner = user_of(starter.job) or "owner"
             starter.world.accept_owner(session, owner)
             reply["Result"] = True
             reply["ClaimId"] = session.text

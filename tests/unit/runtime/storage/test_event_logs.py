@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import os
+import unittest.mock
 from pathlib import Path
 
 import pytest
@@ -16,8 +18,11 @@ from kettle.records.event_ends import JobEvictedEvent, JobTerminatedEvent
 from kettle.records.event_kinds import ExecuteEvent, GenericEvent, JobAbortedEvent, SubmitEvent
 from kettle.records.event_log import GlobalHeader, read_events, render_event
 from kettle.runtime.process.privileges import Account, Privileges, account_of
+from kettle.runtime.storage import event_logs
 from kettle.runtime.storage.event_logs import MAX_OPEN, EventLogs
 from kettle.runtime.storage.told import user_log_paths
+
+_NO_QUOTA = OSError(errno.EDQUOT, os.strerror(errno.EDQUOT))
 
 
 def logs(text: str = "") -> EventLogs:
@@ -133,6 +138,63 @@ def test_a_log_that_one_owner_has_open_is_not_open_to_another(
         writer.write(jobs[alice], JobTerminatedEvent())
     writer.close()
     assert numbers(open_place / "j") == [0, 5]
+
+
+def guest_s_job(folder: Path) -> ClassAd:
+    """Return a job whose owner is one of two of his name."""
+    return ClassAd({"Iwd": str(folder), "UserLog": "j", "Owner": "zoe", "User": "zoe@other.org"})
+
+
+def test_what_is_recalled_and_what_is_new_are_one_owner_s_and_stay_in_their_order(
+    tmp_path: Path,
+) -> None:
+    """All of his name counts, wherever it is asked whose a log is."""
+    asked: list[str] = []
+
+    def as_owner(owner: str) -> contextlib.AbstractContextManager[None]:
+        asked.append(owner)
+        return contextlib.nullcontext()
+
+    job = guest_s_job(tmp_path)
+    writer = EventLogs(Config.from_text("", subsystem="SCHEDD"), as_owner=as_owner)
+
+    async def main() -> None:
+        await writer.check(job)
+        writer.write(job, SubmitEvent())
+        writer.recall(job, writer.prepare(job, ExecuteEvent()))
+        writer.write(job, JobAbortedEvent())
+        await writer.settle(2)
+
+    asyncio.run(main())
+    writer.close()
+    assert numbers(tmp_path / "j") == [0, 1, 9]
+    assert set(asked) == {"zoe@other.org"}
+
+
+@pytest.mark.parametrize("recalled", [True, False])
+def test_a_log_whose_events_wait_for_its_disk_keeps_its_owner_s_jobs_from_starting(
+    tmp_path: Path, recalled: bool
+) -> None:
+    """Also where `statvfs` says nothing of it: a quota, a broken disk."""
+
+    def as_owner(_: str) -> contextlib.AbstractContextManager[None]:
+        raise StorageError("over quota", errno=errno.EDQUOT)
+
+    job = guest_s_job(tmp_path)
+    writer = EventLogs(Config.from_text("", subsystem="SCHEDD"), as_owner=as_owner)
+
+    async def main() -> None:
+        if recalled:
+            writer.recall(job, writer.prepare(job, ExecuteEvent()))
+        else:
+            with unittest.mock.patch.object(event_logs, "append_whole", side_effect=_NO_QUOTA):
+                writer.write(job, ExecuteEvent())
+        await asyncio.sleep(0)
+        with pytest.raises(StorageError, match="over quota"):
+            await writer.check(job)
+
+    asyncio.run(main())
+    writer.close()
 
 
 def test_a_log_that_cannot_be_written_is_an_error_that_names_it(tmp_path: Path) -> None:
