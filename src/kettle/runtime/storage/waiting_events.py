@@ -183,6 +183,8 @@ class WaitingEvents:
                 await _pause(queue)
                 return
             self._report(str(error))
+        except Exception as error:  # noqa: BLE001 - a bug costs these events, and no others
+            self._report(f"{count} events of {log.path} are lost: {type(error).__name__}: {error}")
         else:
             if queue.trouble is not None:
                 self._report(f"{log.path} has room again: {count} events that waited are written")
@@ -199,7 +201,8 @@ class WaitingEvents:
             waiting.remove((log.path, piece.data))
             if not waiting:
                 del self._of[piece.place]
-        self._note({piece.place for piece in gone}, False)
+        with tasks.reported("What follows written events"):
+            self._note({piece.place for piece in gone}, False)
 
 
 async def _pause(queue: _Queue) -> None:

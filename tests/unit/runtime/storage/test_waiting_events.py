@@ -29,12 +29,15 @@ class Disk:
 
     def __init__(self) -> None:
         self.refuses: StorageError | None = None
+        self.raises: Exception | None = None
         self.written: list[bytes] = []
         self.said: list[str] = []
         # How many events of job 7.0 were known to wait, and what was not sure to lack.
         self.noted: list[tuple[int, bool]] = []
         self.unsure: list[bytes] = []
-        self.waiting = WaitingEvents(self.append, self.said.append, self.note)
+        self.waiting = WaitingEvents(
+            self.append, self.said.append, lambda places, urgent: self.note(places, urgent)
+        )
 
     def add(
         self, data: bytes, trouble: StorageError | None = None, *, unsure: bool = False
@@ -49,6 +52,8 @@ class Disk:
         assert (owner, path) == LOG
         if self.refuses is not None:
             raise self.refuses
+        if self.raises is not None:
+            raise self.raises
         self.written.append(data)
         if unsure:
             self.unsure.append(data)
@@ -94,6 +99,38 @@ def test_what_another_fault_keeps_out_is_said_and_given_up() -> None:
 
     disk = play(scenario)
     assert disk.said == ["cannot open the event log /l: Is a directory"]
+
+
+def test_a_fault_of_our_own_costs_the_events_it_met_and_keeps_no_job_in_the_queue() -> None:
+    async def scenario(disk: Disk) -> None:
+        disk.raises = ValueError("a bug")
+        disk.add(b"1", unsure=True)
+        disk.add(b"2")
+        await asyncio.sleep(1)
+        assert disk.waiting.of((7, 0)) == []
+        disk.raises = None
+        disk.add(b"3")
+        await asyncio.sleep(1)
+        assert LOG not in disk.waiting
+
+    disk = play(scenario)
+    assert disk.written == [b"3"]
+    assert disk.said == ["1 events of /l are lost: ValueError: a bug"] * 2
+    assert disk.noted[-1] == (0, False)
+
+
+def test_whoever_fails_over_what_was_written_keeps_nothing_else_from_being_written() -> None:
+    async def scenario(disk: Disk) -> None:
+        def fail(_: set[Place], __: bool) -> None:
+            raise ValueError("a bug")
+
+        disk.add(b"1", unsure=True)
+        disk.add(b"2")
+        disk.note = fail  # type: ignore[method-assign]
+        await asyncio.sleep(1)
+        assert disk.waiting.of((7, 0)) == []
+
+    assert play(scenario).written == [b"1", b"2"]
 
 
 def test_more_than_can_wait_and_what_waits_at_the_end_is_counted(
