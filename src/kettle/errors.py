@@ -30,6 +30,7 @@ which name the place, the thing and, where there is one, the nearest right thing
     │   └── NotCommitted           to all that was asked together
     ├── NotForked              the machine made no process, whatever it was to be
     └── NotFoundError          a job, a daemon or a file that is not there
+        ├── NotKnownNow            an account that may be found later
         └── UnknownHostError       a host whose name has no address
 
 What an error is about are fields: whoever decides anything by an error looks at its class and at
@@ -325,6 +326,10 @@ class NotForked(KettleError):  # noqa: N818 - the name says what happened
 
 class NotFoundError(KettleError):
     """A job, a daemon or a file that is not there."""
+
+
+class NotKnownNow(NotFoundError):  # noqa: N818 - the name says what happened
+    """An account that cannot be found just now: whoever should know of it may only be silent."""
 
 
 class UnknownHostError(NotFoundError):

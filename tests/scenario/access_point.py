@@ -83,6 +83,8 @@ class AccessPoint:
             child.signal(9)
         self.schedd.on_disk.forget()
         self.schedd.departures.forget()
+        for writer in self.schedd.events.logs._waiting._writers:
+            writer.cancel()
         self.schedd.journal.close()
 
     # -- the execute side -------------------------------------------------------------------

@@ -96,6 +96,8 @@ class IdleJobs:
         self._reserved: set[JobId] = set()
         # Those of them that do not run yet, or rest, each with what it counts for, once asked.
         self._matched: dict[JobId, float | None] = {}
+        # Users none of whose jobs can be started just now.
+        self._aside: set[str] = set()
         # Significant attributes in lower case, and the autocluster of clusters without own ones.
         self._significant: frozenset[str] = frozenset()
         self._of_cluster: dict[int, int] = {}
@@ -222,6 +224,18 @@ class IdleJobs:
         if job is not None:
             self._put_in(job)
 
+    def set_aside(self, user: str) -> None:
+        """Let no job of a user be matched until they are taken back."""
+        self._aside.add(user)
+        for job in self._queue.by_user.get(user, {}).values():
+            self._take_out(job.id)
+
+    def take_back(self, user: str) -> None:
+        """Let the idle jobs of a user wait again."""
+        self._aside.discard(user)
+        for job in self._queue.by_user.get(user, {}).values():
+            self._put_in(job)
+
     def rebuild(self) -> None:
         """Sort all idle jobs anew, after a change of what is significant."""
         while True:
@@ -287,6 +301,7 @@ class IdleJobs:
             or job.universe not in MATCHED_UNIVERSES
             or job.id in self._reserved
             or job.id in self._place
+            or job.user in self._aside
         ):
             return
         number = self._assign(job)

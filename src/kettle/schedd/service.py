@@ -54,6 +54,7 @@ from kettle.schedd.services.queue import QueueCommands
 from kettle.schedd.services.records import Records
 from kettle.schedd.services.runs import Runs
 from kettle.schedd.services.shadows import ShadowHosts
+from kettle.schedd.services.silent_owners import SilentOwners
 from kettle.schedd.services.spool import SpoolFolder
 from kettle.schedd.services.spooling import SpoolCommands
 from kettle.schedd.services.transfer_queue import TransferQueueCommands, read_limits
@@ -124,6 +125,7 @@ class ScheddService:
         self.departures = DepartingJobs(self)
         self.shadows = ShadowHosts(self, self.records)
         self.beside = BesideJobs(self, self.unwritten)
+        self.accounts.on_silent = SilentOwners(self, self.beside.look_again).note
         self.factories = Factories(self, self._own_ad)
         self.transfers = TransferQueueCommands(runtime)
         self.ads = ScheddAds(self, factories=self.factories, transfers=self.transfers)

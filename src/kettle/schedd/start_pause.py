@@ -7,14 +7,14 @@ as what a client wants: the job waits on, its claim goes back, and no match is t
 from __future__ import annotations
 
 from kettle.attributes.match_words import NOT_STARTED
-from kettle.errors import StorageError
+from kettle.errors import KettleError, StorageError
 from kettle.schedd.outside import Outside
 from kettle.schedd.queue.jobs import Job
 
 AGAIN_SECONDS = 10
 
 
-def note_refused(job: Job, error: StorageError, now: int) -> str:
+def note_refused(job: Job, error: KettleError, now: int) -> str:
     """Note in a job's ad, as a rejected match is noted, why it was not started; return why."""
     reason = f"{NOT_STARTED}: {error.message}"
     _note(job, reason, now)

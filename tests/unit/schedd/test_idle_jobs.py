@@ -54,6 +54,23 @@ def test_the_oldest_is_first_in_whatever_order_jobs_came() -> None:
         world.queue.update(job.id, {"JobStatus": "5"})
 
 
+def test_jobs_of_a_user_who_is_set_aside_are_not_asked_for_until_he_is_taken_back() -> None:
+    world = World()
+    first, _ = world.submit(2)
+    world.submit(1, BOB)
+    world.idle.reserve(first)
+    world.idle.set_aside("alice@vm")
+    # Neither those that come, nor one whose rest is over, nor what is sorted anew.
+    world.submit(1)
+    world.idle.unreserve(first.id)
+    world.idle.rebuild()
+    assert world.idle.count("alice@vm") == 0
+    assert list(world.idle.submitters()) == ["bob@vm"]
+    world.idle.take_back("alice@vm")
+    assert world.idle.count("alice@vm") == 3
+    assert world.idle.count("bob@vm") == 1
+
+
 def test_submitters_are_kept_apart() -> None:
     world = World()
     world.submit(2, ALICE)

@@ -163,6 +163,7 @@ class EventLogs:
         # last comes last.
         self._open: OrderedDict[OwnedLog, tuple[int, tuple[int, int, int]]] = OrderedDict()
         self._gathered: dict[OwnedLog, list[Piece]] | None = None
+        self._kept_out: StorageError | None = None
         self.reconfigure(config)
 
     def reconfigure(self, config: Config) -> None:
@@ -312,9 +313,21 @@ class EventLogs:
         if failure is not None:
             raise failure
 
+    @contextlib.contextmanager
+    def kept_out(self, trouble: StorageError) -> Iterator[None]:
+        """Let what is written inside wait: its owner's rights cannot be had just now."""
+        self._kept_out = trouble
+        try:
+            yield
+        finally:
+            self._kept_out = None
+
     def _append(self, log: OwnedLog, pieces: list[Piece]) -> None:
         if self._gathered is not None:
             self._gathered.setdefault(log, []).extend(pieces)
+            return
+        if self._kept_out is not None:
+            self._waiting.add(log, pieces, self._kept_out)
             return
         if log in self._waiting or self._is_far(log.path) or self._must_wait():
             self._waiting.add(log, pieces)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import os
 import socket
 import struct
@@ -16,7 +17,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from kettle.errors import KettleError, StorageError
+from kettle.errors import KettleError, NotKnownNow, StorageError
 from kettle.runtime.process.privileges import Account, Privileges
 from kettle.runtime.storage.event_logs import append_once
 
@@ -85,7 +86,10 @@ class LogWriters:
             if isinstance(error, StorageError):
                 raise
             self._forget(owner, starting)
-            raise StorageError(f"cannot write the event log {path}: {error}") from error
+            # Whose it is may be known later.
+            number = errno.EAGAIN if isinstance(error, NotKnownNow) else 0
+            text = f"cannot write the event log {path}: {error}"
+            raise StorageError(text, errno=number) from error
 
     async def _start(self, owner: str) -> _Writer:
         ours, theirs = socket.socketpair()

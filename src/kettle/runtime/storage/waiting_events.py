@@ -2,15 +2,17 @@
 
 They wait in memory, each log's in their order, and are written by a task of the log's own, with
 its owner's rights: two owners who name the same file wait apart. A disk that is full or broken is
-tried again until it takes them; any other fault is reported and costs these events. Which logs
-those are is decided by `event_logs.py`. Whoever owns the events is told which jobs have some
-waiting, so that the queue has them too and they outlive this process.
+tried again until it takes them, as is an owner who cannot be found just now; any other fault is
+reported and costs these events. Which logs those are is decided by `event_logs.py`. Whoever owns
+the events is told which jobs have some waiting, so that the queue has them too and they outlive
+this process.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -18,11 +20,15 @@ from kettle.errors import StorageError
 from kettle.named_tuples import NamedTuple
 from kettle.records.unwritten_events import Unwritten
 from kettle.runtime import tasks
-from kettle.runtime.storage.files import FULL, PASSING
+from kettle.runtime.storage import files
+from kettle.runtime.storage.files import FULL
 
 # Limit: events that wait for one log; further ones are lost, and the log of the daemon says so.
 MAX_WAITING = 10_000
 RETRY_SECONDS = 2.0
+# What keeps events waiting: what a disk says that may be mended, and that it cannot be said just
+# now who their owner is here (EAGAIN).
+PASSING = files.PASSING | {errno.EAGAIN}
 
 
 class OwnedLog(NamedTuple):
@@ -149,7 +155,8 @@ class WaitingEvents:
 
     def _complain(self, queue: _Queue, trouble: StorageError) -> None:
         if queue.trouble is None:
-            self._report(f"{trouble.message}; its events wait until there is room")
+            until = "its owner is found" if trouble.errno == errno.EAGAIN else "there is room"
+            self._report(f"{trouble.message}; its events wait until {until}")
             if queue.pieces:
                 self._note({piece.place for piece in queue.pieces}, True)
         queue.trouble = trouble
@@ -187,7 +194,8 @@ class WaitingEvents:
             self._report(f"{count} events of {log.path} are lost: {type(error).__name__}: {error}")
         else:
             if queue.trouble is not None:
-                self._report(f"{log.path} has room again: {count} events that waited are written")
+                has = "has its owner" if queue.trouble.errno == errno.EAGAIN else "has room"
+                self._report(f"{log.path} {has} again: {count} events that waited are written")
                 queue.trouble = None
         queue.flying = 0
         self._forget(log, queue, count)

@@ -117,7 +117,11 @@ class BesideJobs:
     def on_changes(self, changes: Changes) -> None:
         """Follow a commit: a new or released job may start."""
         if (changes.new or changes.status_before) and beside.has_idle(self._schedd.queue):
-            asyncio.get_running_loop().call_soon(self._start_all)
+            self.look_again()
+
+    def look_again(self) -> None:
+        """Start what may start by now."""
+        asyncio.get_running_loop().call_soon(self._start_all)
 
     def _start_all(self) -> None:
         if self._stopping or not self._cleared or not beside.has_idle(self._schedd.queue):
@@ -155,6 +159,9 @@ class BesideJobs:
         for job in beside.startable(schedd.queue, machine, self._allowed, schedd.now()):
             # One that was held and released waits for the end of its process.
             if job is None or job.id in self.runs or self._stopping:
+                pass
+            elif schedd.accounts.is_silent(job.user):
+                # `SilentOwners` says when he is found.
                 pass
             elif refused is not None:
                 note_refused(job, refused, schedd.now())

@@ -9,12 +9,13 @@ process of its owner's. What the queue has no room for is told when it has been 
 from __future__ import annotations
 
 import contextlib
+import errno
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from kettle.attributes.codes import JobStatus
-from kettle.errors import NotFoundError, StorageError
+from kettle.errors import NotFoundError, NotKnownNow, StorageError
 from kettle.policy.job_owner import user_of
 from kettle.records.event_base import Event
 from kettle.records.event_cluster import ClusterRemoveEvent, ClusterSubmitEvent, Completion
@@ -37,7 +38,7 @@ from kettle.runtime.storage.event_logs import (
 from kettle.runtime.storage.log_writer import LogWriters
 from kettle.runtime.storage.mounts import machine_mounts
 from kettle.runtime.storage.told import user_log_paths
-from kettle.runtime.storage.waiting_events import Place
+from kettle.runtime.storage.waiting_events import PASSING, Place
 from kettle.schedd.notices import NOTE_NAMES, NOTED_NAMES, add_notes
 from kettle.schedd.queue import factory
 from kettle.schedd.queue.clusters_alike import Common
@@ -111,7 +112,7 @@ class ScheddEvents:
         No log can have what is `fresh` yet, though it may have what reads the same.
         """
         kept = [decode(job.ad.string(name)) for name in (SCHEDD_EVENTS, SHADOW_EVENTS)]
-        with self._as_owner(job.user):
+        with self._writing_as(job.user):
             self.logs.recall(job.ad, in_order(*kept), unsure=not fresh)
             self._changed.add(job.id)
 
@@ -187,7 +188,7 @@ class ScheddEvents:
         for owner, group in itertools.groupby(jobs, key=lambda job: job.user):
             now = self._runtime.clock.now()
             try:
-                with self._as_owner(owner), self.logs.together():
+                with self._writing_as(owner), self.logs.together():
                     for job in group:
                         write(job)
             except (StorageError, OSError) as error:
@@ -243,7 +244,7 @@ class ScheddEvents:
         event.cluster, event.proc = job.id.cluster, job.id.proc
         event.time = self._runtime.clock.now()
         try:
-            with self._as_owner(job.user):
+            with self._writing_as(job.user):
                 self.logs.write(job.ad, event, logs)
         except (StorageError, OSError) as error:
             self._runtime.log.problem(f"Job {job.id}: {error}")
@@ -262,10 +263,22 @@ class ScheddEvents:
         event.cluster, event.proc = cluster.id, -1
         event.time = self._runtime.clock.now()
         try:
-            with self._as_owner(user_of(cluster.ad)):
+            with self._writing_as(user_of(cluster.ad)):
                 self.logs.write(cluster.ad, event)
         except (StorageError, OSError) as error:
             self._runtime.log.problem(f"Cluster {cluster.id}: {error}")
+
+    @contextlib.contextmanager
+    def _writing_as(self, owner: str) -> Iterator[None]:
+        """Write as the job's owner; what is written waits while he cannot be found."""
+        with contextlib.ExitStack() as inside:
+            try:
+                inside.enter_context(self._as_owner(owner))
+            except StorageError as error:
+                if error.errno not in PASSING:
+                    raise
+                inside.enter_context(self.logs.kept_out(error))
+            yield
 
     @contextlib.contextmanager
     def _as_owner(self, owner: str) -> Iterator[None]:
@@ -273,7 +286,8 @@ class ScheddEvents:
         try:
             account = self._account_of(owner)
         except NotFoundError as error:
-            raise StorageError(str(error)) from error
+            number = errno.EAGAIN if isinstance(error, NotKnownNow) else 0
+            raise StorageError(str(error), errno=number) from error
         self._depth += 1
         try:
             with self._runtime.privileges.as_account(account):

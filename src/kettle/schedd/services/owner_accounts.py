@@ -12,24 +12,30 @@ id he would have lost his files without a word.
 Limit: an account that the name service says nothing of may be one that it does not tell of just
 now. Whoever had an account in this schedd's life, or jobs that had run before it began, is
 therefore never lent one; somebody else may be, who has an account and submits for the first time.
+
+What may pass, a silence of the name service or a disk that has no room, costs nobody anything: it
+is `NotKnownNow`, and who gets that tries again. Limit: after a day of it, it is believed.
 """
 
 from __future__ import annotations
 
 import functools
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from kettle.attributes.codes import HoldReasonCode
-from kettle.errors import KettleError, NotFoundError, StorageError
+from kettle.errors import KettleError, NotForked, NotFoundError, NotKnownNow, StorageError
 from kettle.runtime.process import lent_accounts, name_service
 from kettle.runtime.process.lent_accounts import Register
 from kettle.runtime.process.privileges import Account, find_account
+from kettle.runtime.storage.files import PASSING
 from kettle.runtime.storage.free_space import Reserve
 from kettle.runtime.storage.owned_files import OwnedFiles
 from kettle.schedd.beside import NotStarted
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from kettle.runtime.context import Runtime
     from kettle.schedd.queue.job_queue import JobQueue
 
@@ -37,8 +43,26 @@ FILE_NAME = "lent_accounts"
 """The register, in the spool."""
 # Limit: bytes of it that are read; so many entries, each with a uid, are fewer.
 _LARGEST = (lent_accounts.LONGEST_USER + 16) * (lent_accounts.MOST_ENTRIES + 2)
+LONGEST_SILENCE_SECONDS = 24 * 3600
+"""What has lasted so long counts as what is so for good: jobs are held for it."""
+# How long what a silent name service has said is taken for what it would say: it may take seconds.
+_AGAIN_SECONDS = 2.0
 # Limit: damaged places that the log tells of.
 _MOST_TOLD = 10
+
+
+@dataclass(slots=True)
+class _Silence:
+    """Since when somebody cannot be found, when that was asked last, and what was said then."""
+
+    since: float
+    asked: float = 0.0
+    why: str = ""
+
+    def error(self, now: float) -> NotFoundError:
+        """Return what that is, by the steady clock: it may pass, unless it has lasted too long."""
+        lasts = now < self.since + LONGEST_SILENCE_SECONDS
+        return NotKnownNow(self.why) if lasts else NotFoundError(self.why)
 
 
 class OwnerAccounts:
@@ -51,6 +75,10 @@ class OwnerAccounts:
         self._register = Register()
         # Who had an account once: if there is none now, he is not lent one all the same.
         self._had_one: set[str] = set()
+        # Who cannot be found just now.
+        self._silent: dict[str, _Silence] = {}
+        # Told of a user none of whose jobs can be started just now, and why.
+        self.on_silent: Callable[[str, NotKnownNow], object] = lambda *_: None
 
     def open(self, queue: JobQueue) -> None:
         """Read the register, and note who ran jobs before this schedd and is not in it.
@@ -96,9 +124,13 @@ class OwnerAccounts:
         """Return the same for a job that is to start; NotStarted, which holds it, if there is none.
 
         Whoever would try again would be refused again, until an administrator has mended that.
+        NotForked where it may pass: the job waits, and is tried again.
         """
         try:
             return self.of(user)
+        except NotKnownNow as error:
+            self.on_silent(user, error)
+            raise NotForked(error.message) from error
         except NotFoundError as error:
             code = HoldReasonCode.FailedToAccessUserAccount
             raise NotStarted(error.message, code) from error
@@ -107,7 +139,7 @@ class OwnerAccounts:
         """Return as whom an owner's files are touched, and his jobs run that run here.
 
         `user` is his whole identity, as the attribute User has it. NotFoundError, with the reason,
-        if he has no account and cannot be lent one.
+        if he has no account and cannot be lent one; NotKnownNow where that may pass.
         """
         privileges = self._runtime.privileges
         if not privileges.can_switch:
@@ -115,17 +147,37 @@ class OwnerAccounts:
         owner, at, _ = user.partition("@")
         if not at:
             user = f"{owner}@{self._uid_domain}"
+        silence = self._silent.get(user)
+        if silence is not None:
+            now = self._runtime.clock.steady()
+            if now < silence.asked + _AGAIN_SECONDS:
+                raise silence.error(now)
         try:
             account = find_account(owner)
         except NotFoundError as error:
-            return self._lend(owner, user, error.message)
-        self._had_one.add(user)
+            account = self._lend(owner, user, error.message)
+        else:
+            self._had_one.add(user)
+        self._silent.pop(user, None)
         return account
+
+    def is_silent(self, user: str) -> bool:
+        """Tell whether an owner could not be found when last asked for, and that may pass."""
+        silence = self._silent.get(user)
+        now = self._runtime.clock.steady() if silence is not None else 0.0
+        return silence is not None and isinstance(silence.error(now), NotKnownNow)
+
+    def _passing(self, user: str, why: str) -> NotFoundError:
+        """Return the error of somebody who may be found later, unless that has lasted too long."""
+        now = self._runtime.clock.steady()
+        silence = self._silent.setdefault(user, _Silence(now))
+        silence.asked, silence.why = now, why
+        return silence.error(now)
 
     def _lend(self, owner: str, user: str, why: str) -> Account:
         if user in self._had_one:
             # Also who was a guest before: as that he would find nothing of what is his now.
-            raise NotFoundError(f"{why}, and none is lent to {user}, who had one")
+            raise self._passing(user, f"{why}, and none is lent to {user}, who had one")
         uid = self._register.uids.get(user)
         if uid is None:
             uid = self._enter(owner, user, why)
@@ -144,6 +196,9 @@ class OwnerAccounts:
         objection = self._why_not(owner, user)
         if objection:
             raise NotFoundError(f"{why}, and {objection}")
+        unsure = name_service.why_unsure(owner)
+        if unsure:
+            raise self._passing(user, f"{why}, and {unsure}")
         lent = set(register.uids.values())
         uid = lent_accounts.choose_uid(user, _ids(), lent, self._is_taken)
         if uid is None:
@@ -156,7 +211,9 @@ class OwnerAccounts:
             with runtime.privileges.as_account(runtime.privileges.daemon):
                 runtime.files.write_atomically(self._path, text, mode=0o600, durable=True)
         except (KettleError, OSError) as error:
-            raise NotFoundError(f"{why}, and no uid can be lent: {error}") from error
+            said = f"{why}, and no uid can be lent: {error}"
+            may_pass = isinstance(error, StorageError | OSError) and error.errno in PASSING
+            raise (self._passing(user, said) if may_pass else NotFoundError(said)) from error
         self._register = replace(register, uids=uids)
         runtime.log(f"{why}: {user} is lent the uid {uid}")
         return uid
@@ -164,7 +221,7 @@ class OwnerAccounts:
     def _why_not(self, owner: str, user: str) -> str:
         if not owner:
             return "there is no owner to lend one to"
-        return lent_accounts.why_not_entered(self._register, user) or name_service.why_unsure(owner)
+        return lent_accounts.why_not_entered(self._register, user)
 
     def _is_taken(self, uid: int) -> bool:
         daemon = self._runtime.privileges.daemon

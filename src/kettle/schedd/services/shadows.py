@@ -4,6 +4,10 @@ The schedd forks a host when a user's job starts and talks to it over a socket p
 `wire.messages.shadow_host`. A host that has had nothing to do for a while ends, one that is old
 (SHADOW_WORKLIFE) gets no further jobs, and one that dies is replaced by one that takes the running
 jobs over. What a report means for a job is the scheduler's business.
+
+A user who cannot be found on this machine has no host. A job that was to start is not started; one
+that runs waits for its shadow as for a host that cannot be forked, with its claim, until its lease
+is over: before that it may be running, and must not be started a second time.
 """
 
 from __future__ import annotations
@@ -18,12 +22,10 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
-from kettle.attributes.codes import ShadowExit
-from kettle.bounded_texts import bounded_reason
-from kettle.classad import ClassAd
 from kettle.classad.text import quote_line
 from kettle.config.knobs.shadow import ShadowKnobs
-from kettle.errors import ConnectionLost, KettleError, RemoteProtocolError
+from kettle.errors import ConnectionLost, KettleError, NotForked, RemoteProtocolError
+from kettle.policy.lease import lease_of_run, longest_silence
 from kettle.records import queue_log
 from kettle.records.unwritten_events import SHADOW_EVENTS
 from kettle.runtime import tasks
@@ -33,6 +35,7 @@ from kettle.schedd.host_reports import Beliefs
 from kettle.schedd.kept_ads import KeptAds
 from kettle.schedd.queue.job_ids import JobId, parse_key
 from kettle.schedd.run_records import SHADOW_ADDRESS
+from kettle.schedd.services.refused_starts import report_refusal
 from kettle.wire.messages.shadow_host import (
     HostMessage,
     HostReady,
@@ -61,6 +64,8 @@ _EDITS = frozenset((queue_log.SET_ATTRIBUTE, queue_log.DELETE_ATTRIBUTE))
 # What a forked host runs.
 HOST_ENTRY = "kettle.shadow.services.host:main"
 
+# How soon is looked again for the user of a host whose jobs run.
+_ACCOUNT_PAUSE_SECONDS = 5.0
 # A host that dies again and again is not replaced at once.
 _FIRST_PAUSE_SECONDS = 0.1
 _LONGEST_PAUSE_SECONDS = 60.0
@@ -83,8 +88,8 @@ class _Host:
     """One user's host; messages wait until it is ready and reads."""
 
     user: str
-    # As whom it works.
-    account: Account
+    # As whom it works; None until that can be said, of one whose jobs run already.
+    account: Account | None
     stream: Stream | None = None
     child: Child | None = None
     ready: bool = False
@@ -98,6 +103,10 @@ class _Host:
     pump: asyncio.Task[None] | None = None
     idle_timer: asyncio.TimerHandle | None = None
     jobs: set[JobId] = field(default_factory=set)
+    # Without an account: until when its jobs may be running, by the steady clock, and why it has
+    # none.
+    leases: dict[JobId, float] = field(default_factory=dict)
+    failure: NotStarted | NotForked | None = None
     # Jobs, running or not, of which the present process has events that wait for room.
     unwritten: set[JobId] = field(default_factory=set)
     # When it gets no further jobs, by the steady clock (SHADOW_WORKLIFE).
@@ -137,13 +146,20 @@ class ShadowHosts:
         return len(self._all)
 
     def start_shadow(self, job: Job, claim: Claim, *, reconnect: bool) -> None:
-        """Give a job to its user's host; one whose user can have none is held."""
+        """Give a job to its user's host; one that runs waits for that if its user can have none.
+
+        Another is held then, or waits again where the reason may pass.
+        """
         try:
-            host = self._by_job.get(job.id) or self._host_of(job)
-        except NotStarted as failure:
-            asyncio.get_running_loop().call_soon(self._refuse, job.id, failure)
+            host = self._by_job.get(job.id) or self._host_of(job, runs=reconnect)
+        except (NotStarted, NotForked) as failure:
+            refuse = partial(report_refusal, self._schedd, job.id, failure)
+            asyncio.get_running_loop().call_soon(refuse)
             return
-        if host.account.lent and not reconnect:
+        if host.account is None:
+            silence = longest_silence(lease_of_run(job.ad))
+            host.leases[job.id] = self._schedd.runtime.clock.steady() + silence
+        elif host.account.lent and not reconnect:
             self._let_transfer(job)
         host.jobs.add(job.id)
         host.stop_timer()
@@ -161,21 +177,6 @@ class ShadowHosts:
         """
         if (job.ad.string("ShouldTransferFiles") or "").upper() == "IF_NEEDED":
             self._schedd.queue.update(job.id, {"ShouldTransferFiles": '"YES"'})
-
-    def _refuse(self, job: JobId, failure: NotStarted) -> None:
-        """Hold a job that can have no shadow; its log cannot be told, as nobody may write it."""
-        self._schedd.runtime.log.problem(f"Job {job} was not started: {failure}")
-        held = {
-            "HoldReason": bounded_reason(str(failure)),
-            "HoldReasonCode": failure.code,
-            "HoldReasonSubCode": failure.subcode,
-        }
-        report = dict(ClassAd(held).own_texts())
-        scheduler = self._schedd.scheduler
-        with tasks.reported(f"The hold of job {job}"):
-            scheduler.on_shadow_exited(job, int(ShadowExit.SHOULD_HOLD), report, reusable=False)
-            # It may have got them for the shadow.
-            scheduler.on_events_left([job])
 
     def signal_shadow(self, job: Job, signal: str, reason: str, code: int, subcode: int) -> None:
         """Pass a request on to a running job's shadow."""
@@ -234,14 +235,16 @@ class ShadowHosts:
 
     # -- which host -------------------------------------------------------------------------
 
-    def _host_of(self, job: Job) -> _Host:
+    def _host_of(self, job: Job, *, runs: bool) -> _Host:
         host = self._current.get(job.user)
         if host is not None and self._is_old(host):
             self._retire(host)
             host = None
+        if host is not None and host.account is None and not runs:
+            host.account = self._schedd.accounts.to_start(job.user)
         if host is None:
             runtime = self._schedd.runtime
-            account = self._schedd.accounts.to_start(job.user)
+            account = None if runs else self._schedd.accounts.to_start(job.user)
             life = runtime.config.value(ShadowKnobs.SHADOW_WORKLIFE)
             host = _Host(job.user, account, old_at=runtime.clock.monotonic() + life)
             # A host that is known is one that lives: nothing may fail between these.
@@ -319,6 +322,8 @@ class ShadowHosts:
         clock = self._schedd.runtime.clock
         try:
             while not self._stopping:
+                if not await self._has_account(host):
+                    return
                 host.began = clock.monotonic()
                 await self._live_once(host)
                 self._take_events(host)
@@ -332,6 +337,36 @@ class ShadowHosts:
             self._all.discard(host)
             if self._current.get(host.user) is host:
                 del self._current[host.user]
+
+    async def _has_account(self, host: _Host) -> bool:
+        """Return when it is known as whom a host works; False if it has no job any more by then."""
+        while host.account is None and not self._stopping:
+            try:
+                host.account = self._schedd.accounts.to_start(host.user)
+            except (NotStarted, NotForked) as failure:
+                if host.failure is None:
+                    self._problem(host, f"its running jobs wait: {failure}")
+                host.failure = failure
+                self._give_up_ended(host, failure)
+                if not host.jobs:
+                    return False
+                await asyncio.sleep(_ACCOUNT_PAUSE_SECONDS)
+        host.leases.clear()
+        return not self._stopping
+
+    def _give_up_ended(self, host: _Host, failure: NotStarted | NotForked) -> None:
+        """Take it that jobs have ended whose lease is over, and which nobody could look for."""
+        now = self._schedd.runtime.clock.steady()
+        for job in [job for job in host.jobs if host.leases.get(job, now) <= now]:
+            host.jobs.discard(job)
+            host.leases.pop(job, None)
+            self._by_job.pop(job, None)
+            host.waiting = deque(
+                word
+                for word in host.waiting
+                if not (isinstance(word, JobMessage) and _job_of(word) == job)
+            )
+            report_refusal(self._schedd, job, failure, ran=True)
 
     def _take_events(self, host: _Host) -> None:
         """Have the events written that a host has left and no shadow after it will."""
@@ -369,6 +404,7 @@ class ShadowHosts:
                 return
 
     async def _spawn(self, host: _Host) -> None:
+        assert host.account is not None
         stream, theirs = Stream.pair()
         try:
             host.child = await self._schedd.runtime.processes.zygote.fork(

@@ -147,10 +147,18 @@ def test_a_start_for_which_the_queue_has_no_room_is_tried_again_later(
         loop = asyncio.get_running_loop()
         log = SimpleNamespace(problem=said.append)
         runtime = SimpleNamespace(config=Config.from_text(""), log=log)
-        schedd: Any = SimpleNamespace(runtime=runtime, now=lambda: 1000, queue=None)
+        accounts = SimpleNamespace(is_silent=lambda user: user == "silent@here")
+        schedd: Any = SimpleNamespace(
+            runtime=runtime, now=lambda: 1000, queue=None, accounts=accounts
+        )
         jobs = BesideJobs(schedd, cast(Any, None))
         jobs._cleared = True
-        waiting = [SimpleNamespace(id=JobId(1, proc), ad=ClassAd()) for proc in range(2)]
+        waiting = [
+            SimpleNamespace(id=JobId(1, proc), ad=ClassAd(), user="u@here") for proc in range(2)
+        ]
+        # Whose owner cannot be found just now is not even tried.
+        silent = SimpleNamespace(id=JobId(2, 0), ad=ClassAd(), user="silent@here")
+        waiting.insert(0, silent)
         monkeypatch.setattr(beside, "startable", lambda *_: iter(waiting))
         monkeypatch.setattr(beside, "has_idle", lambda _: True)
         monkeypatch.setattr(beside, "counts", lambda _: {})
@@ -160,7 +168,8 @@ def test_a_start_for_which_the_queue_has_no_room_is_tried_again_later(
             tried.append(loop.time())
             if len(tried) == 1:
                 raise StorageError("cannot write job_queue.log: No space left on device")
-            noted.extend(job.ad.string("LastRejMatchReason") for job in waiting)
+            noted.extend(job.ad.string("LastRejMatchReason") for job in waiting[1:])
+            assert job is not silent
             waiting.clear()
 
         monkeypatch.setattr(jobs, "_begin", begin)

@@ -13,14 +13,18 @@ from typing import Any
 import pytest
 
 from kettle.attributes.codes import HoldReasonCode
-from kettle.errors import NotFoundError, StorageError
+from kettle.errors import NotForked, NotFoundError, NotKnownNow, StorageError
 from kettle.runtime.process import name_service
 from kettle.runtime.process.lent_accounts import UNUSED, read_register
 from kettle.runtime.process.privileges import Privileges, account_of, find_account
 from kettle.runtime.storage.files import Files
 from kettle.schedd.beside import NotStarted
 from kettle.schedd.services import owner_accounts
-from kettle.schedd.services.owner_accounts import FILE_NAME, OwnerAccounts
+from kettle.schedd.services.owner_accounts import (
+    FILE_NAME,
+    LONGEST_SILENCE_SECONDS,
+    OwnerAccounts,
+)
 
 NAME = "no-such-account-here"
 GUEST = f"{NAME}@here"
@@ -43,13 +47,22 @@ def said() -> Sayings:
 
 
 @pytest.fixture
-def begin(tmp_path: Path, said: Sayings) -> Callable[..., OwnerAccounts]:
+def moment() -> list[float]:
+    """What time it is."""
+    return [1000.0]
+
+
+@pytest.fixture
+def begin(tmp_path: Path, said: Sayings, moment: list[float]) -> Callable[..., OwnerAccounts]:
     """Return what makes the accounts of a schedd, with jobs in its queue that ran."""
     # Who is somebody else already need not switch to be it: the tests' user is the daemon's.
     privileges = Privileges(account_of(os.getuid()), can_switch=True)
 
     def make(*ran: str, files: Files | None = None) -> OwnerAccounts:
-        runtime: Any = SimpleNamespace(privileges=privileges, files=files or Files(), log=said)
+        clock = SimpleNamespace(steady=lambda: moment[0])
+        runtime: Any = SimpleNamespace(
+            privileges=privileges, files=files or Files(), log=said, clock=clock
+        )
         made = OwnerAccounts(runtime, str(tmp_path), "here")
         job = SimpleNamespace(ad=SimpleNamespace(integer=lambda _: 1))
         queue: Any = SimpleNamespace(by_user={user: {1: job} for user in ran})
@@ -97,7 +110,7 @@ def test_nothing_is_lent_that_is_not_on_disk(begin: Begin, said: Sayings) -> Non
 
     accounts = begin(files=Full())
     for _ in range(2):
-        with pytest.raises(NotFoundError, match="no uid can be lent: cannot write"):
+        with pytest.raises(NotKnownNow, match="no uid can be lent: cannot write"):
             accounts.of(GUEST)
     assert said == []
 
@@ -163,9 +176,51 @@ def test_a_guest_who_got_an_account_is_no_guest_again_when_none_is_told_of_for_a
 
 def test_a_job_whose_owner_can_be_nobody_here_is_held(begin: Begin) -> None:
     assert begin().to_start("daemon@here") == find_account("daemon")
-    with pytest.raises(NotStarted, match="none is lent to ran@here, who had one") as failed:
-        begin("ran@here").to_start("ran@here")
+    with pytest.raises(NotStarted, match="there is no owner to lend one to") as failed:
+        begin().to_start("@here")
     assert failed.value.code == HoldReasonCode.FailedToAccessUserAccount
+
+
+def test_a_job_whose_owner_is_not_found_just_now_waits_for_him_but_no_longer_than_a_day(
+    begin: Begin, moment: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    accounts = begin("ran@here")
+    told: list[str] = []
+    accounts.on_silent = lambda user, why: told.append(f"{user}: {why}")
+    silence = "none is lent to ran@here, who had one"
+    for pause in (LONGEST_SILENCE_SECONDS - 1, 1):
+        with pytest.raises(NotForked, match=silence):
+            accounts.to_start("ran@here")
+        assert accounts.is_silent("ran@here")
+        moment[0] += pause
+    assert len(told) == 2
+    assert told[0].endswith(silence)
+    with pytest.raises(NotStarted, match=silence):
+        accounts.to_start("ran@here")
+    assert not accounts.is_silent("ran@here")
+    # Whoever is found again begins anew; that is not asked every moment.
+    with monkeypatch.context() as patch:
+        patch.setattr(owner_accounts, "find_account", lambda _: account_of(os.getuid()))
+        with pytest.raises(NotStarted):
+            accounts.to_start("ran@here")
+        moment[0] += 3
+        accounts.to_start("ran@here")
+    with pytest.raises(NotForked, match=silence):
+        accounts.to_start("ran@here")
+
+
+def test_a_guest_who_is_new_waits_while_the_name_service_fails(
+    begin: Begin, moment: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    accounts = begin()
+    with monkeypatch.context() as patch:
+        patch.setattr(name_service, "why_unsure", lambda _: "the name service fails")
+        with pytest.raises(NotForked, match="and the name service fails"):
+            accounts.to_start(GUEST)
+        assert accounts.is_silent(GUEST)
+    moment[0] += 3
+    assert accounts.to_start(GUEST).lent
+    assert not accounts.is_silent(GUEST)
 
 
 def test_who_has_no_name_is_lent_nothing(begin: Begin) -> None:

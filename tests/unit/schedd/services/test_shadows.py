@@ -11,10 +11,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from kettle.attributes.codes import HoldReasonCode, ShadowExit
+from kettle.attributes.codes import HoldReasonCode, ShadowExit, VacateReasonCode
 from kettle.classad import ClassAd
-from kettle.errors import ConnectionLost, KettleError
+from kettle.errors import ConnectionLost, KettleError, NotForked
 from kettle.policy.attribute_protection import ProtectedNames
+from kettle.policy.lease import RUN_LEASE
 from kettle.records import queue_log
 from kettle.records.unwritten_events import SHADOW_EVENTS
 from kettle.runtime import tasks
@@ -157,10 +158,13 @@ class Stage:
         ad = ClassAd({"ClusterId": number, "ProcId": 0, "Environment": "x" * 1000})
         return Job(JobId(number, 0), ad, owner=user.partition("@")[0], user=user)
 
-    def start(self, number: int, *, reconnect: bool = False, user: str = "u@here") -> None:
+    def start(
+        self, number: int, *, reconnect: bool = False, user: str = "u@here", lease: int = 0
+    ) -> None:
         """Start a job's shadow."""
         claim = Claim("<1.2.3.4:5>#1#1#x", "<1.2.3.4:5>", ClassAd(), user, 0, None, 0.0)
         job = self.jobs[JobId(number, 0)] = self.job(number, user)
+        job.ad[RUN_LEASE] = lease
         self.hosts.start_shadow(job, claim, reconnect=reconnect)
 
     def end(self, number: int, host: int = -1) -> None:
@@ -356,6 +360,109 @@ def test_a_job_whose_owner_can_be_nobody_here_is_held_at_once_and_has_no_host(
         exits = int(ShadowExit.SHOULD_HOLD)
         assert held == [("0.0", exits, said, False), ("2.0", exits, said, False)]
         assert stage.story == ["events of 0.0", "events of 2.0", "start 1.0"]
+
+    play(tmp_path, scenario)
+
+
+class Nobody:
+    """Accounts of users who are not found, for as long as `why` says that; and the ends told."""
+
+    def __init__(self, stage: Stage, why: KettleError) -> None:
+        self.why: KettleError | None = why
+        self._stage = stage
+        self.ends: list[tuple[str, int, dict[str, str], bool]] = []
+        stage.accounts.to_start = self.to_start
+        stage.on_shadow_exited = self.on_end  # type: ignore[method-assign]
+
+    def to_start(self, _: str) -> Account:
+        """Say who that is."""
+        if self.why is not None:
+            raise self.why
+        return self._stage.runtime.privileges.daemon
+
+    def on_end(self, job: JobId, reason: int, said: Mapping[str, str], *, reusable: bool) -> None:
+        """Note the end of a run."""
+        self.ends.append((str(job), reason, dict(said), reusable))
+
+
+SILENCE = NotForked("there is no account 'u' just now")
+NONE = NotStarted("nobody is u@here", HoldReasonCode.FailedToAccessUserAccount)
+
+
+@pytest.mark.parametrize("why", [SILENCE, NONE])
+def test_a_running_job_whose_owner_is_not_found_keeps_its_claim_and_is_looked_for_later(
+    tmp_path: Path, why: KettleError
+) -> None:
+    async def scenario(stage: Stage) -> None:
+        nobody = Nobody(stage, why)
+        stage.start(1, reconnect=True, lease=600)
+        stage.start(2, reconnect=True, lease=600)
+        await asyncio.sleep(590)
+        stage.hosts.signal_shadow(stage.job(2), "Hold", "", 0, 0)
+        assert (nobody.ends, stage.story, stage.hosts.running) == ([], [], 2)
+        nobody.why = None
+        await asyncio.sleep(10)
+        assert stage.story == ["take over 1.0", "take over 2.0", "Hold 2.0"]
+        await asyncio.sleep(3600)
+        assert nobody.ends == []
+
+    play(tmp_path, scenario)
+
+
+@pytest.mark.parametrize("why", [SILENCE, NONE])
+def test_a_running_job_that_nobody_could_look_for_has_ended_when_its_lease_is_over(
+    tmp_path: Path, why: KettleError
+) -> None:
+    async def scenario(stage: Stage) -> None:
+        nobody = Nobody(stage, why)
+        stage.start(1, reconnect=True, lease=600)
+        # Without a lease a silence ends as well.
+        stage.start(2, reconnect=True, lease=0)
+        await asyncio.sleep(599)
+        assert nobody.ends == []
+        await asyncio.sleep(10)
+        ((job, reason, said, reusable),) = nobody.ends
+        assert (job, reusable) == ("1.0", False)
+        if why is NONE:
+            assert reason == ShadowExit.SHOULD_HOLD
+            assert said["HoldReason"] == '"nobody is u@here"'
+        else:
+            assert reason == ShadowExit.RECONNECT_FAILED
+            code = str(int(VacateReasonCode.ReconnectFailed))
+            assert (said["VacateReason"], said["VacateReasonCode"]) == (f'"{SILENCE}"', code)
+        assert (stage.hosts.running, stage.hosts.count) == (1, 1)
+        await asyncio.sleep(1200)
+        assert [end[0] for end in nobody.ends] == ["1.0", "2.0"]
+        assert (stage.hosts.running, stage.hosts.count) == (0, 0)
+        nobody.why = None
+        stage.start(3)
+        await asyncio.sleep(1)
+        assert stage.story == ["events of 1.0", "events of 2.0", "start 3.0"]
+
+    play(tmp_path, scenario)
+
+
+def test_a_job_that_was_to_start_waits_again_while_its_owner_is_not_found(tmp_path: Path) -> None:
+    async def scenario(stage: Stage) -> None:
+        nobody = Nobody(stage, SILENCE)
+        stage.start(1)
+        stage.start(2, reconnect=True, lease=600)
+        await asyncio.sleep(1)
+        stage.start(3)
+        await asyncio.sleep(1)
+        assert [(end[0], end[1], end[3]) for end in nobody.ends] == [
+            ("1.0", int(ShadowExit.NOT_STARTED), False),
+            ("3.0", int(ShadowExit.NOT_STARTED), False),
+        ]
+        code = str(int(VacateReasonCode.JobNotStarted))
+        assert {end[2]["VacateReasonCode"] for end in nobody.ends} == {code}
+        # Who finds him for one that starts has found him for all.
+        nobody.why = None
+        stage.start(4)
+        await asyncio.sleep(10)
+        assert len(nobody.ends) == 2
+        assert stage.story[2:] == ["take over 2.0", "start 4.0"]
+        assert len(stage.processes.started) == 1
 
     play(tmp_path, scenario)
 
