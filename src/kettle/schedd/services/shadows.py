@@ -98,6 +98,8 @@ class _Host:
     # Whether it gets no further jobs, and ends with its last one.
     leaving: bool = False
     waiting: deque[HostMessage] = field(default_factory=deque)
+    # The first of them, if its sending has begun.
+    begun: HostMessage | None = None
     # What the present process has been sent of ads that jobs have in common.
     kept: KeptAds = field(default_factory=KeptAds)
     pump: asyncio.Task[None] | None = None
@@ -303,11 +305,13 @@ class ShadowHosts:
     async def _send_waiting(self, host: _Host, stream: Stream) -> None:
         try:
             while host.waiting and host.stream is stream:
+                host.begun = host.waiting[0]
                 async with asyncio.timeout(STUCK_SECONDS):
                     for word in host.kept.words_for(host.waiting[0]):
                         await stream.send(word)
                 if host.stream is stream:
                     host.waiting.popleft()
+                    host.begun = None
         except (ConnectionLost, TimeoutError):
             if host.stream is stream:
                 self._give_up(host)
@@ -499,8 +503,12 @@ class ShadowHosts:
         self._problem(host, f"died with {len(host.jobs)} jobs")
         if deaths > 1:
             await asyncio.sleep(_pause_seconds(deaths))
-        # A start that it never got is still a start; of the others the starters may be alive.
-        words = [word for word in host.waiting if isinstance(word, JobMessage)]
+        # A start that it never got is still a start; of the others the starters may be alive, also
+        # of the one whose sending had begun: it may have come to its end.
+        words = [
+            word for word in host.waiting if isinstance(word, JobMessage) and word is not host.begun
+        ]
+        host.begun = None
         unsent = {_job_of(word) for word in words if isinstance(word, StartShadow)}
         host.waiting = deque(word for word in words if _job_of(word) in unsent)
         lost = [job for job in host.jobs if job not in unsent]

@@ -189,6 +189,23 @@ def test_a_disk_that_is_broken_may_be_mended(number: int) -> None:
     assert play(scenario).written == [b"1"]
 
 
+def test_an_owner_who_cannot_be_found_just_now_is_waited_for() -> None:
+    async def scenario(disk: Disk) -> None:
+        disk.refuses = StorageError("there is no account 'u'", errno=errno.EAGAIN)
+        disk.add(b"1")
+        await asyncio.sleep(10 * RETRY_SECONDS)
+        assert disk.waiting.trouble(LOG) is disk.refuses
+        disk.refuses = None
+        await asyncio.sleep(2 * RETRY_SECONDS)
+
+    disk = play(scenario)
+    assert disk.written == [b"1"]
+    assert disk.said == [
+        "there is no account 'u'; its events wait until its owner is found",
+        "/l has its owner again: 1 events that waited are written",
+    ]
+
+
 def test_two_owners_who_name_one_file_wait_apart_and_each_is_written_with_his_own_rights() -> None:
     written: list[tuple[str, bytes]] = []
     said: list[str] = []

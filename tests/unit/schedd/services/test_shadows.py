@@ -564,13 +564,19 @@ def test_words_for_a_host_that_does_not_read_wait_here_and_a_stuck_one_is_replac
             if number == 1:
                 await asyncio.sleep(1)
         await asyncio.sleep(1)
-        assert stage.hosts._current["u@here"].waiting
+        host = stage.hosts._current["u@here"]
+        assert isinstance(host.begun, StartShadow)
+        assert host.begun is host.waiting[0]
+        number = host.begun.cluster
         stage.reads = True
         await asyncio.sleep(service_shadows.STUCK_SECONDS + 60)
         assert len(stage.processes.started) == 2
         told = {line.split()[-1] for line in stage.story if not line.startswith("lost")}
         assert len(told) == 3000
         assert stage.hosts.running == 3000
+        # It may have come to the end of what it was being sent; the next one it never got.
+        assert f"take over {number}.0" in stage.story
+        assert f"start {number + 1}.0" in stage.story
 
     play(tmp_path, scenario)
 
