@@ -77,7 +77,7 @@ class OwnerAccounts:
         self._had_one: set[str] = set()
         # Who cannot be found just now.
         self._silent: dict[str, _Silence] = {}
-        # Told of a user none of whose jobs can be started just now, and why.
+        # Told of a user who cannot be found just now, and why.
         self.on_silent: Callable[[str, NotKnownNow], object] = lambda *_: None
 
     def open(self, queue: JobQueue) -> None:
@@ -129,7 +129,6 @@ class OwnerAccounts:
         try:
             return self.of(user)
         except NotKnownNow as error:
-            self.on_silent(user, error)
             raise NotForked(error.message) from error
         except NotFoundError as error:
             code = HoldReasonCode.FailedToAccessUserAccount
@@ -172,7 +171,10 @@ class OwnerAccounts:
         now = self._runtime.clock.steady()
         silence = self._silent.setdefault(user, _Silence(now))
         silence.asked, silence.why = now, why
-        return silence.error(now)
+        error = silence.error(now)
+        if isinstance(error, NotKnownNow):
+            self.on_silent(user, error)
+        return error
 
     def _lend(self, owner: str, user: str, why: str) -> Account:
         if user in self._had_one:

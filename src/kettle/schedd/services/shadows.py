@@ -105,10 +105,10 @@ class _Host:
     pump: asyncio.Task[None] | None = None
     idle_timer: asyncio.TimerHandle | None = None
     jobs: set[JobId] = field(default_factory=set)
-    # Without an account: until when its jobs may be running, by the steady clock, and why it has
-    # none.
+    # Without an account: until when its jobs may be running, by the steady clock, and whether the
+    # log has that they wait.
     leases: dict[JobId, float] = field(default_factory=dict)
-    failure: NotStarted | NotForked | None = None
+    waits: bool = False
     # Jobs, running or not, of which the present process has events that wait for room.
     unwritten: set[JobId] = field(default_factory=set)
     # When it gets no further jobs, by the steady clock (SHADOW_WORKLIFE).
@@ -347,10 +347,11 @@ class ShadowHosts:
         while host.account is None and not self._stopping:
             try:
                 host.account = self._schedd.accounts.to_start(host.user)
-            except (NotStarted, NotForked) as failure:
-                if host.failure is None:
+            except Exception as error:  # noqa: BLE001 - a bug lets nobody's running jobs down
+                failure = error if isinstance(error, NotStarted | NotForked) else _as_passing(error)
+                if not host.waits:
                     self._problem(host, f"its running jobs wait: {failure}")
-                host.failure = failure
+                host.waits = True
                 self._give_up_ended(host, failure)
                 if not host.jobs:
                     return False
@@ -525,6 +526,10 @@ class ShadowHosts:
 
 def _job_of(message: JobMessage) -> JobId:
     return JobId(message.cluster, message.proc)
+
+
+def _as_passing(error: Exception) -> NotForked:
+    return NotForked(f"{type(error).__name__}: {error}")
 
 
 def _pause_seconds(deaths: int) -> float:

@@ -209,6 +209,16 @@ def test_a_job_whose_owner_is_not_found_just_now_waits_for_him_but_no_longer_tha
         accounts.to_start("ran@here")
 
 
+def test_whoever_asks_for_a_silent_owner_has_him_looked_for(begin: Begin) -> None:
+    """Also for his event log alone: what waits for him must not wait for the next question."""
+    accounts = begin("ran@here")
+    told: list[str] = []
+    accounts.on_silent = lambda user, _: told.append(user)
+    with pytest.raises(NotKnownNow):
+        accounts.of("ran@here")
+    assert told == ["ran@here"]
+
+
 def test_a_guest_who_is_new_waits_while_the_name_service_fails(
     begin: Begin, moment: list[float], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -367,8 +367,8 @@ def test_a_job_whose_owner_can_be_nobody_here_is_held_at_once_and_has_no_host(
 class Nobody:
     """Accounts of users who are not found, for as long as `why` says that; and the ends told."""
 
-    def __init__(self, stage: Stage, why: KettleError) -> None:
-        self.why: KettleError | None = why
+    def __init__(self, stage: Stage, why: Exception) -> None:
+        self.why: Exception | None = why
         self._stage = stage
         self.ends: list[tuple[str, int, dict[str, str], bool]] = []
         stage.accounts.to_start = self.to_start
@@ -389,9 +389,9 @@ SILENCE = NotForked("there is no account 'u' just now")
 NONE = NotStarted("nobody is u@here", HoldReasonCode.FailedToAccessUserAccount)
 
 
-@pytest.mark.parametrize("why", [SILENCE, NONE])
+@pytest.mark.parametrize("why", [SILENCE, NONE, ValueError("a bug")])
 def test_a_running_job_whose_owner_is_not_found_keeps_its_claim_and_is_looked_for_later(
-    tmp_path: Path, why: KettleError
+    tmp_path: Path, why: Exception
 ) -> None:
     async def scenario(stage: Stage) -> None:
         nobody = Nobody(stage, why)
