@@ -38,6 +38,8 @@ ALLOW_ADVERTISE_MASTER=*
 COLLECTOR_DEBUG=D_COMMAND
 """
 SECURE = "SEC_DEFAULT_AUTHENTICATION=REQUIRED\nSEC_DEFAULT_ENCRYPTION=REQUIRED\n"
+# Its clients send no checksum, and are believed where nobody else hears them.
+INTEGRITY = SECURE + "SEC_DEFAULT_INTEGRITY=REQUIRED\n"
 LOOSE = "SEC_DEFAULT_AUTHENTICATION=OPTIONAL\nSEC_DEFAULT_ENCRYPTION=OPTIONAL\n"
 NEVER = "".join(
     f"SEC_DEFAULT_{feature}=NEVER\n"
@@ -57,7 +59,11 @@ def by_udp(folder: Path) -> set[str]:
     return {line.split("handler for ")[1].split()[0] for line in lines if line.endswith(" by UDP")}
 
 
-@pytest.mark.parametrize("settings", [SECURE, LOOSE, NEVER], ids=["secure", "loose", "never"])
+@pytest.mark.parametrize(
+    "settings",
+    [SECURE, INTEGRITY, LOOSE, NEVER],
+    ids=["secure", "integrity", "loose", "never"],
+)
 @pytest.mark.parametrize("size", [10, 30_000])
 def test_the_real_condor_advertise_reaches_our_collector_by_udp(
     tmp_path: Path, settings: str, size: int

@@ -11,7 +11,7 @@ import hashlib
 import hmac
 import struct
 from collections import OrderedDict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kettle.errors import RemoteProtocolError
 from kettle.octets import to_bytes
@@ -156,8 +156,18 @@ class Protected:
 
     def verify(self, key: bytes) -> bool:
         """Check the MAC under a session key."""
-        digest = hashlib.md5(key + self.data, usedforsecurity=False).digest()
-        return bool(self.mac) and hmac.compare_digest(digest, self.mac)
+        return bool(self.mac) and hmac.compare_digest(_checksum(key, self.data), self.mac)
+
+
+def sign(key: bytes, protected: Protected) -> Protected:
+    """Add the MAC of what is encrypted already, under the session key that encrypted it."""
+    mac = _checksum(key, protected.data)
+    return replace(protected, mac_id=protected.encryption_id, mac=mac)
+
+
+def _checksum(key: bytes, data: bytes) -> bytes:
+    """Return the MAC of a message: of its data as they are sent."""
+    return hashlib.md5(key + data, usedforsecurity=False).digest()
 
 
 def decode_payload(payload: bytes) -> Protected:

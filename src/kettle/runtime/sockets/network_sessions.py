@@ -184,7 +184,9 @@ class Standing:
         """Join the family of the master's daemons, whose shared secret this is."""
         claim = ClaimId(secret)
         self._family = claim.session(FAMILY_USER)
-        self.sessions.add(claim.session(FAMILY_USER))
+        theirs = claim.session(FAMILY_USER)
+        theirs.nearby = True
+        self.sessions.add(theirs)
         self._grant(claim.session_id, _FAMILY_LEVELS, FAMILY_USER)
 
     def add_session(

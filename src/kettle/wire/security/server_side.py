@@ -309,6 +309,7 @@ def _make_session(
         id=name,
         key=key,
         only_from=request.peer_address if key is None else "",
+        nearby=bool(request.host_names),
         method=method,
         expires_at=now + agreement.session_seconds + SERVER_SLOP_SECONDS,
         lease_seconds=agreement.lease_seconds,

@@ -55,6 +55,10 @@ class Session(Struct):
     subsystem: str = ""
     # Whether the peer opens datagrams of this session: both have named the cipher for them.
     seals_datagrams: bool = False
+    # Whether its peers are on this host, as the server knows.
+    nearby: bool = False
+    # Whether its one client puts checksums on its datagrams: from then on those without are forged.
+    signs_datagrams: bool = False
     # The methods that both sides have, in the server's order, as a client heard them.
     common_methods: tuple[str, ...] = ()
     # Of Encryption and Integrity, what the server said YES to; a connection with a key has both.

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -77,8 +79,36 @@ def sealed(command: int = UPDATE, *, session: str = "here:1:2:3", key: bytes = S
     return seal(client, Session(session, key), ADDRESS, command, Words("an ad"))
 
 
-def accept(server: ServerSetup, payload: bytes, replays: Replays | None = None) -> Accepted:
-    return accept_datagram(server, payload, "127.0.0.1", NOW, replays or Replays())
+def accept(
+    server: ServerSetup,
+    payload: bytes,
+    replays: Replays | None = None,
+    *,
+    here: tuple[str, ...] = (),
+) -> Accepted:
+    return accept_datagram(server, payload, "127.0.0.1", NOW, replays or Replays(), host_names=here)
+
+
+def without_checksum(payload: bytes) -> bytes:
+    """What the reference's client sends: encrypted, and nothing more."""
+    protected = decode_payload(payload)
+    return encode_payload(Protected(protected.data, encryption_id=protected.encryption_id))
+
+
+def signed_only() -> Protected:
+    """Signed as the reference's servers take it, and not encrypted."""
+    writer = Writer().integer(Command.DC_AUTHENTICATE)
+    ad = {"Command": int(UPDATE), "Sid": "here:1:2:3", "UseSession": "YES", "Nonce": "x"}
+    PolicyAd(ad).write(writer)
+    data = writer.getvalue()
+    mac = hashlib.md5(SECRET + data, usedforsecurity=False).digest()
+    return Protected(data, mac_id="here:1:2:3,<127.0.0.1:7>", mac=mac)
+
+
+def integrity_required(**commands: Level) -> ServerSetup:
+    policy = Policy()._replace(integrity=Wish.REQUIRED)
+    registered = {int(Command[name]): Registered((level,)) for name, level in commands.items()}
+    return make_server(policies=dict.fromkeys(Level, policy), registered=registered)
 
 
 def test_a_message_sealed_in_a_session_is_its_users() -> None:
@@ -115,6 +145,89 @@ def test_a_datagram_counts_once() -> None:
     accept(server, payload, replays)
     with pytest.raises(AuthenticationFailed, match="before"):
         accept(server, payload, replays)
+
+
+def test_a_message_that_was_changed_on_its_way_is_refused() -> None:
+    server = make_server()
+    captured = decode_payload(sealed())
+    assert (captured.mac_id, captured.encryption_id) == ("here:1:2:3", "here:1:2:3")
+    for at in range(len(captured.data)):
+        data = bytearray(captured.data)
+        data[at] ^= 1
+        forged = Protected(bytes(data), captured.mac_id, captured.mac, captured.encryption_id)
+        with pytest.raises(AuthenticationFailed, match="checksum"):
+            accept(server, encode_payload(forged))
+
+
+def test_a_message_without_checksum_is_refused_where_integrity_is_required() -> None:
+    server = integrity_required(
+        UPDATE_SCHEDD_AD=Level.ADVERTISE_SCHEDD,
+        INVALIDATE_SCHEDD_ADS=Level.ADVERTISE_SCHEDD,
+        RESCHEDULE=Level.DAEMON,
+        DC_NOP_READ=Level.READ,
+    )
+    for command in (UPDATE, Command.INVALIDATE_SCHEDD_ADS):
+        with pytest.raises(AuthenticationFailed, match="use TCP"):
+            accept(server, without_checksum(sealed(command)))
+    # Nobody is harmed by these.
+    for command in (Command.RESCHEDULE, Command.DC_NOP_READ):
+        assert accept(server, without_checksum(sealed(command))).command == command
+    assert accept(server, sealed()).command == UPDATE
+
+
+def test_what_this_host_says_in_a_session_made_here_needs_no_checksum() -> None:
+    server = integrity_required(UPDATE_SCHEDD_AD=Level.ADVERTISE_SCHEDD)
+    payload = without_checksum(sealed())
+    for nearby, here in ((False, ()), (True, ()), (False, ("localhost",))):
+        server.sessions.add(
+            Session("here:1:2:3", SECRET, user="alice@pool", method="FS", nearby=nearby)
+        )
+        with pytest.raises(AuthenticationFailed, match="checksum"):
+            accept(server, payload, here=here)
+    server.sessions.add(Session("here:1:2:3", SECRET, user="alice@pool", method="FS", nearby=True))
+    assert accept(server, payload, here=("localhost",)).command == UPDATE
+
+
+@pytest.mark.parametrize("method", ["FS", ""])
+def test_a_session_that_had_a_checksum_has_one_from_then_on(method: str) -> None:
+    # One that nobody negotiated may have clients of both kinds.
+    server = make_server()
+    server.sessions.add(Session("here:1:2:3", SECRET, user="alice@pool", method=method))
+    accept(server, without_checksum(sealed()))
+    accept(server, sealed())
+    if method:
+        with pytest.raises(AuthenticationFailed, match="without the checksum"):
+            accept(server, without_checksum(sealed()))
+    else:
+        accept(server, without_checksum(sealed()))
+
+
+def test_what_is_only_signed_is_refused_where_encryption_is_required() -> None:
+    server = make_server(policies=dict.fromkeys(Level, Policy()._replace(encryption=Wish.REQUIRED)))
+    with pytest.raises(AuthenticationFailed, match="in the clear"):
+        accept(server, encode_payload(signed_only()))
+
+
+def test_what_came_is_remembered_in_bounds_and_each_session_keeps_its_share() -> None:
+    replays, living = Replays(maximum=40), {"loud", "quiet"}
+    for number in range(10):
+        assert replays.note("gone", f"{number}", living)
+    for number in range(5):
+        assert replays.note("quiet", f"{number}", living)
+    for number in range(1000):
+        assert replays.note("loud", f"{number}", living)
+        assert replays.size <= 40
+    # Nobody's flood makes another's old messages count again.
+    assert not any(replays.note("quiet", f"{number}", living) for number in range(5))
+    assert not any(replays.note("loud", f"{number}", living) for number in range(985, 1000))
+
+
+def test_more_sessions_than_there_is_room_for_keep_the_latest() -> None:
+    replays, living = Replays(maximum=40), {f"{number}" for number in range(100)}
+    for name in sorted(living):
+        assert replays.note(name, "x", living)
+        assert replays.size <= 40
+    assert not replays.note("99", "x", living)
 
 
 def test_a_wrong_key_or_an_unknown_session_opens_nothing() -> None:
@@ -158,16 +271,9 @@ def test_a_session_cannot_be_sealed_into_anothers() -> None:
 
 
 def test_a_checksum_is_checked_where_there_is_one() -> None:
-    import hashlib
-
-    writer = Writer().integer(Command.DC_AUTHENTICATE)
-    ad = {"Command": int(UPDATE), "Sid": "here:1:2:3", "UseSession": "YES", "Nonce": "x"}
-    PolicyAd(ad).write(writer)
-    data = writer.getvalue()
-    mac = hashlib.md5(SECRET + data).digest()
-    signed = Protected(data, mac_id="here:1:2:3,<127.0.0.1:7>", mac=mac)
+    signed = signed_only()
     assert accept(make_server(), encode_payload(signed)).peer.user == "alice@pool"
-    forged = Protected(data + b"\0", mac_id="here:1:2:3", mac=mac)
+    forged = replace(signed, data=signed.data + b"\0")
     with pytest.raises(AuthenticationFailed, match="checksum"):
         accept(make_server(), encode_payload(forged))
 
