@@ -12,7 +12,7 @@ from collections.abc import Generator, Iterable, Iterator
 
 from kettle.attributes.codes import JobStatus
 from kettle.errors import RefusedError
-from kettle.policy.attribute_protection import Guard, Protection, guard_of
+from kettle.policy.attribute_protection import GLOBAL_NAME, Guard, Protection, guard_of
 from kettle.records import queue_log
 from kettle.schedd.queue.actors import Actor
 from kettle.schedd.queue.attribute_rules import LONGEST_NAME, LONGEST_TEXT, check_shape
@@ -38,7 +38,7 @@ _OURS = frozenset(
         "targettype",
         "iwd",
         "leavejobinqueue",
-        "globaljobid",
+        GLOBAL_NAME,
         "managed",
         "managedmanager",
     )
@@ -75,7 +75,8 @@ class ImportedLog:
 
     What is in it as the job here has it is not kept, so that it takes the memory of what changed.
     It counts among the open transactions of its user. Raises RefusedError for somebody else's job,
-    and for more than one job, or one import, may bring.
+    for another one of its number, as of an older queue, and for more than one job, or one import,
+    may bring.
     """
 
     def __init__(self, queue: JobQueue, actor: Actor) -> None:
@@ -124,6 +125,8 @@ class ImportedLog:
         self.delete_attribute(key, name)
         if job.ad.text(name) == text:
             return
+        if name.lower() == GLOBAL_NAME:
+            raise RefusedError(f"the log is of another job {key} than was exported: {text}")
         said = self.ads.setdefault(key, {})
         said[name.lower()] = (name, text)
         self._count(key, name, text, 1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import errno
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -28,6 +28,10 @@ if TYPE_CHECKING:
 # Limit: records at the end of the file that a restart looks through for a job that may be there.
 _LOOKED_THROUGH = 2 * MOST_TOGETHER
 
+# What tells a job from one of its number in an older queue, in lower case: the name alone where it
+# has no time in it (GLOBAL_JOB_ID_WITH_TIME).
+_OF_ONE_JOB = ("globaljobid", "qdate")
+
 # How often the size of what is not indexed is looked at, and from how many bytes on it is.
 _INDEXED_SECONDS = 10.0
 INDEXED_FROM_BYTES = 1024 * 1024
@@ -43,8 +47,8 @@ class HistoryFiles:
         self._runtime = runtime
         # When the schedd's own ad is recorded next.
         self._own_due_at = 0
-        # Cluster and proc of the last records that an earlier life wrote, once they are asked for.
-        self._last_recorded: set[tuple[str | None, str | None]] | None = None
+        # The jobs of the last records that an earlier life wrote, once they are asked for.
+        self._last_recorded: set[tuple[str | None, ...]] | None = None
         self._unsynced = UnsyncedRecords(runtime.files)
         self.reconfigure(settings)
 
@@ -189,14 +193,17 @@ class HistoryFiles:
         """Tell whether a job that a crash left behind was recorded before it.
 
         Meant for the start, before anything is recorded: the files are read once. A job's own file
-        (PER_JOB_HISTORY_DIR) is written again, for a power cut may have emptied it.
+        (PER_JOB_HISTORY_DIR) is written again, for a power cut may have emptied it. Numbers begin
+        anew with an empty queue, so a record of an older one may have the job's.
         """
         if self._last_recorded is None:
             newest = itertools.islice(self._jobs.backwards(), _LOOKED_THROUGH)
             self._last_recorded = {
-                (record.fields.get("ClusterId"), record.fields.get("ProcId")) for record in newest
+                (record.fields.get("ClusterId"), record.fields.get("ProcId"), *_names(record.lines))
+                for record in newest
             }
-        if (str(job.id.cluster), str(job.id.proc)) not in self._last_recorded:
+        names = _names(self._records.ad_lines(job).split("\n"))
+        if (str(job.id.cluster), str(job.id.proc), *names) not in self._last_recorded:
             return False
         if self.settings.per_job_history:
             self._write_per_job(job)
@@ -218,3 +225,13 @@ class HistoryFiles:
                 code=HistoryErrorCode.NOT_CONFIGURED,
             )
         return file
+
+
+def _names(lines: Iterable[str]) -> tuple[str | None, ...]:
+    """Return what a record's lines say of which job it is."""
+    texts = {}
+    for line in lines:
+        name, _, text = line.partition(" = ")
+        if name.lower() in _OF_ONE_JOB:
+            texts[name.lower()] = text
+    return tuple(map(texts.get, _OF_ONE_JOB))

@@ -169,6 +169,17 @@ def test_nobody_imports_changes_of_another_users_jobs() -> None:
     assert take_over(schedd, read(schedd, text, ROOT)) == [1]
 
 
+def test_nobody_imports_what_became_of_an_older_queue_s_job_of_the_same_number() -> None:
+    older, schedd = Schedd(), Schedd()
+    (old,), (new,) = older.submit(1), schedd.submit(1)
+    old.ad.insert_text("GlobalJobId", '"vm#1.0#1"')
+    text = give_away(older, str(old.id)) + f"103 {old.id} JobStatus 4\n"
+    give_away(schedd, str(new.id))
+    with pytest.raises(RefusedError, match=r"another job 1\.0"):
+        read(schedd, text)
+    assert new.is_external
+
+
 def test_a_log_that_comes_back_is_read_by_steps_and_only_exported_jobs_are_kept_of_it() -> None:
     schedd = Schedd()
     job, other = schedd.submit(1)[0], schedd.submit(1)[0]

@@ -59,6 +59,24 @@ def test_a_job_whose_record_cannot_be_written_keeps_no_other_out(
     assert (tmp_path / "history").read_text().count("*** Offset") == 3
 
 
+def test_a_job_that_a_crash_left_is_known_by_more_than_its_number(
+    make: Callable[..., HistoryFiles], tmp_path: Path
+) -> None:
+    """Numbers begin at 1 again when somebody moves a damaged queue away; the history stays."""
+    (old,) = Schedd().submit(1)
+    assert make("").append([old], 1000) == [old]
+    (new,) = Schedd().submit(1)
+    # As long as nothing else tells them apart it is the job that was recorded.
+    assert make("").has(new)
+    for name, text in (("GlobalJobId", '"vm#1.0#5000"'), ("QDate", "5000")):
+        (new,) = Schedd().submit(1)
+        new.ad.insert_text(name, text)
+        assert new.id == old.id
+        history = make("")
+        assert not history.has(new)
+        assert history.has(old)
+
+
 def test_one_without_a_file_of_its_own_stays(
     make: Callable[..., HistoryFiles], tmp_path: Path, said: list[str]
 ) -> None:
