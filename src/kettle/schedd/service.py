@@ -127,7 +127,7 @@ class ScheddService:
         self.beside = BesideJobs(self, self.unwritten)
         self.accounts.on_silent = SilentOwners(self, self.beside.look_again).note
         self.factories = Factories(self, self._own_ad)
-        self.transfers = TransferQueueCommands(runtime)
+        self.transfers = TransferQueueCommands(runtime, self.actor)
         self.ads = ScheddAds(self, factories=self.factories, transfers=self.transfers)
         self.claims = ClaimCommands(self, NegotiationDesk(self, self.ads.flock))
         self.runs = Runs(

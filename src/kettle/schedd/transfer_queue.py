@@ -67,6 +67,11 @@ class TransferQueue:
         """A transfer is over, or is wanted no more."""
         self.requests.remove(request)
 
+    def asked_by(self, user: str, *, downloading: bool) -> int:
+        """Return how many transfers of a direction a user has asked for, waiting or running."""
+        mine = (one for one in self.requests if one.user == user)
+        return sum(one.downloading is downloading for one in mine)
+
     def next_turns(self) -> list[Request]:
         """Return the transfers whose turn it is now; they count as running from here on."""
         return [request for way in (False, True) for request in self._next_of(downloading=way)]

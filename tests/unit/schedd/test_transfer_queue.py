@@ -8,6 +8,7 @@ from pathlib import Path
 
 from kettle.classad import ClassAd
 from kettle.runtime.sockets.stream import Stream
+from kettle.schedd.queue.actors import UNKNOWN, Actor
 from kettle.schedd.services.transfer_queue import TransferQueueCommands, read_limits
 from kettle.schedd.transfer_queue import Limits, Request, TransferQueue
 from kettle.testing.world import World, run_in_world
@@ -66,10 +67,12 @@ class Stage:
     def __init__(self, world: World, text: str) -> None:
         self.world = world
         self.runtime, self.network, _ = world.runtime("SCHEDD", text)
-        self.commands = TransferQueueCommands(self.runtime)
+        # Who the peers are found to be.
+        self.actor = Actor("condor@family", "condor", super_user=True)
+        self.commands = TransferQueueCommands(self.runtime, lambda _: self.actor)
 
     async def ask(self, user: str = "a") -> Stream:
-        """Ask for a turn."""
+        """Ask for a turn, and say for whom."""
         runtime, _, _ = self.world.runtime("TOOL", name=user)
         stream = await runtime.network.connect(self.network.address, Command.TRANSFER_QUEUE_REQUEST)
         request = ClassAd({"Downloading": False, "JobId": "1.0", "User": user, "SandboxSize": 1})
@@ -114,6 +117,28 @@ def test_a_client_waits_for_its_turn_on_its_connection(tmp_path: Path) -> None:
         first.close()
 
     play(tmp_path, scenario, "MAX_CONCURRENT_UPLOADS = 1\nMAX_CONCURRENT_UPLOADS_PER_USER = 0\n")
+
+
+def test_who_is_no_sibling_asks_for_himself_and_not_often(tmp_path: Path) -> None:
+    async def scenario(stage: Stage) -> None:
+        stage.actor = Actor("eve@pool", "eve")
+        streams = [await stage.ask(f"invented{number}") for number in range(3)]
+        assert [await went(one) for one in streams] == [True, True, False]
+        assert {one.user for one in stage.commands.queue.requests} == {"eve@pool"}
+        # Who is nobody is one user, too.
+        stage.actor = UNKNOWN
+        streams += [await stage.ask(f"invented{number}") for number in range(3)]
+        assert [await went(one) for one in streams[3:]] == [True, True, False]
+        # A turn that was given back is another's.
+        streams[0].close()
+        await asyncio.sleep(1)
+        stage.actor = Actor("eve@pool", "eve")
+        streams.append(await stage.ask())
+        assert await went(streams[-1])
+        for stream in streams:
+            stream.close()
+
+    play(tmp_path, scenario, "MAX_CONCURRENT_UPLOADS = 20\n")
 
 
 def test_a_higher_limit_lets_those_go_that_wait(tmp_path: Path) -> None:
