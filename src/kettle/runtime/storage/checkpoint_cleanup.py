@@ -22,7 +22,7 @@ from kettle.errors import RefusedError
 from kettle.named_tuples import NamedTuple
 from kettle.octets import AS_IS
 from kettle.runtime.process.inheritance import without_inheritance
-from kettle.runtime.storage.small_files import AT_EASE
+from kettle.runtime.storage.small_files import AT_EASE, read_regular
 from kettle.transfer.checkpoints import JOB_AD, places_of, was_checkpoint
 from kettle.transfer.plan import check_name
 from kettle.transfer.spool_names import own_name
@@ -36,6 +36,11 @@ FOLDER = "checkpoint-cleanup"
 """Where the manifests are, in the spool."""
 # Manifests that are moved before others have their turn.
 _AT_ONCE = 50
+# Limit: jobs of one number whose checkpoints wait, and the ad that is beside them.
+_MOST_ALIKE = 100
+_LONGEST_AD = 64 << 20
+# What tells a job from others of its number, in lower case.
+_GLOBAL_NAME = "globaljobid"
 
 
 class Unwanted(NamedTuple):
@@ -65,6 +70,7 @@ def set_aside(
         raise RefusedError(f"{owner!r} is no name of an owner")
     target = os.path.join(spool, FOLDER, owner, own_name(os.path.basename(folder)))
     with privileges.as_account(account):
+        target = _folder_of(target, job)
         moving = [name for name in _names(folder) if was_checkpoint(name) not in {None, *keep}]
         if not moving:
             return target if os.path.isdir(target) else None
@@ -77,6 +83,33 @@ def set_aside(
             for name in moving[start : start + _AT_ONCE]:
                 _move(folder, target, name, job)
     return target
+
+
+def _folder_of(target: str, job: ClassAd) -> str:
+    """Return where a job's unwanted checkpoints wait: `target`, unless another's wait there.
+
+    A job of an older queue may have had its number. RefusedError where too many had.
+    """
+    name = job.text(_GLOBAL_NAME)
+    for number in range(_MOST_ALIKE):
+        folder = f"{target}.{number}" if number else target
+        if _global_name(folder) in {None, name}:
+            return folder
+    raise RefusedError(f"checkpoints of {_MOST_ALIKE} other jobs wait in {target} and its like")
+
+
+def _global_name(folder: str) -> str | None:
+    """Return whose checkpoints wait in a folder; None if nobody can say."""
+    try:
+        flags = os.O_RDONLY | os.O_NOFOLLOW | AT_EASE
+        data = read_regular(os.open(os.path.join(folder, JOB_AD), flags), _LONGEST_AD)
+    except OSError:
+        return None
+    for line in data.decode("utf-8", AS_IS).split("\n"):
+        name, _, text = line.partition(" = ")
+        if name.lower() == _GLOBAL_NAME:
+            return text
+    return None
 
 
 def _prepare(target: str, job: ClassAd) -> None:

@@ -11,6 +11,7 @@ import pytest
 from kettle.classad import ClassAd
 from kettle.runtime.process.privileges import Account, Privileges, account_of
 from kettle.runtime.storage import checkpoint_cleanup
+from kettle.steps import take_all
 from kettle.transfer.checkpoints import manifest_name
 
 
@@ -25,11 +26,17 @@ class Waiting:
         self.target = spool / "checkpoint-cleanup/alice/cluster1.proc0.subproc0"
 
     def set_aside(
-        self, privileges: Privileges | None = None, owner: Account | None = None
+        self,
+        privileges: Privileges | None = None,
+        owner: Account | None = None,
+        *,
+        name: str = "",
     ) -> Generator[None, None, str | None]:
         us = account_of(os.getuid())
         privileges = privileges or Privileges(us, can_switch=False)
         job = ClassAd({"Owner": "alice", "ClusterId": 1, "ClaimId": "secret"})
+        if name:
+            job["GlobalJobId"] = name
         return checkpoint_cleanup.set_aside(
             privileges, owner or us, str(self.spool), str(self.folder), job
         )
@@ -49,6 +56,20 @@ def test_a_folder_that_a_deletion_removes_meanwhile_is_made_again_with_the_ad(
     waiting.target.rmdir()
     assert [*steps] == []
     assert set(os.listdir(waiting.target)) == {".job.ad", manifest_name(0)}
+
+
+def test_what_waits_of_an_older_queue_s_job_of_the_same_number_is_not_taken_for_the_jobs_own(
+    waiting: Waiting,
+) -> None:
+    def run(name: str) -> str | None:
+        (waiting.folder / manifest_name(0)).write_text(name)
+        return take_all(waiting.set_aside(name=name))
+
+    other = waiting.target.with_name(f"{waiting.target.name}.1")
+    for name, target in (("a", waiting.target), ("b", other), ("a", waiting.target), ("b", other)):
+        assert run(name) == str(target)
+        assert (target / manifest_name(0)).read_text() == name
+        assert f'GlobalJobId = "{name}"' in (target / ".job.ad").read_text()
 
 
 @pytest.mark.timeout(30)
