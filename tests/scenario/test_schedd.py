@@ -13,6 +13,7 @@ from kettle.classad import ClassAd, parse_old_ad
 from kettle.collector.service import CollectorService
 from kettle.errors import StorageError
 from kettle.records.event_log import read_events
+from kettle.schedd.queue.job_ids import JobId
 from kettle.schedd.queue.user_records import records
 from kettle.testing.world import World, run_in_world
 from kettle.wire.commands import Command
@@ -88,6 +89,38 @@ def test_ids_are_consecutive_and_never_reused_after_a_restart(tmp_path: Path) ->
         await here.start_schedd()
         assert sorted(here.schedd.queue.clusters) == [1, 2]
         assert await here.submit() == 4
+
+    play(tmp_path, scenario)
+
+
+def test_a_new_queue_s_job_has_nothing_of_an_older_one_s_of_its_number(tmp_path: Path) -> None:
+    """A damaged queue log is moved away; the spool, the history and the event logs stay."""
+
+    async def scenario(here: AccessPoint) -> None:
+        log = tmp_path / "events"
+        await here.submit(1, log)
+        await here.act(3, "1")
+        await asyncio.sleep(2)
+        await here.submit(1, log)
+        spool = here.schedd.spool
+        folders = [Path(spool.job_folder(JobId(cluster, 0))) for cluster in (1, 2)]
+        for folder in folders:
+            folder.mkdir(parents=True)
+            (folder / "input").write_text("the old job's")
+        await here.crash_schedd()
+        (Path(spool.path) / "job_queue.log").rename(tmp_path / "damaged")
+        await here.start_schedd()
+        assert await here.submit(1, log) == 1
+        assert not any(folder.exists() for folder in folders)
+        # Killed before it has told of the new job's end and recorded it.
+        here.schedd.queue.update(JobId(1, 0), {"JobStatus": "3"})
+        await here.schedd.journal.flush()
+        await here.crash_schedd()
+        await here.start_schedd()
+        await asyncio.sleep(2)
+        assert not here.schedd.queue.jobs
+        assert [job["ClusterId"] for job in here.history()] == ["1", "1"]
+        assert numbers(log) == ["000", "009", "000", "000", "009"]
 
     play(tmp_path, scenario)
 
