@@ -147,6 +147,46 @@ def test_what_is_beside_the_scratch_directory_is_the_job_s_as_well(
     assert one.survey().kib >= before + 290
 
 
+@pytest.mark.parametrize("mode", [0o000, 0o300, 0o400])
+@pytest.mark.parametrize("where", ["scratch/d", "scratch", "user", "more/x", "more", "."])
+def test_what_a_job_closes_counts_all_the_same_and_stays_closed(
+    tmp_path: Path, where: str, mode: int
+) -> None:
+    one = keeper(tmp_path)
+    root = Path(one.sandbox.root)
+    for folder in ("scratch/d/e", "more/x"):
+        (root / folder).mkdir(parents=True)
+    for file in ("scratch/d/e/f", "scratch/d/f", "user/f", "more/x/f"):
+        (root / file).write_bytes(b"x" * 300_000)
+    before = one.measure()
+    assert before[0] >= 4 * 290
+    assert before[1] == 5
+    (root / where).chmod(mode)
+    assert one.measure() == before
+    assert one.survey()[:2] == before
+    assert (root / where).stat().st_mode & 0o777 == mode
+    one.remove()
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="modes do not bind root")
+def test_what_cannot_be_looked_at_is_told_of_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = keeper(tmp_path)
+    told: list[str] = []
+    monkeypatch.setattr("kettle.runtime.tasks.report", told.append)
+    (Path(one.sandbox.scratch) / "d").mkdir(mode=0)
+    one.measure()
+    assert told == []
+    monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
+    one.measure()
+    one.measure()
+    assert len(told) == 1
+    assert told[0].startswith("Not all that the job has on disk can be looked at, and what")
+    assert "Permission denied: 'd'" in told[0]
+
+
 def test_files_in_a_private_tmp_count_as_those_in_the_sandbox_do(tmp_path: Path) -> None:
     one = keeper(tmp_path)
     beside = tmp_path / "tmp"

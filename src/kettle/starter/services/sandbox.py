@@ -15,13 +15,14 @@ from typing import Protocol
 
 from kettle.named_tuples import NamedTuple
 from kettle.octets import to_bytes
+from kettle.runtime import tasks
 from kettle.runtime.process.privileges import Account, Privileges
 from kettle.runtime.storage.fences import Fence, open_regular, opened_folder
 from kettle.runtime.storage.owned_files import OwnedFiles
 from kettle.runtime.storage.removal import remove_tree
 from kettle.runtime.storage.small_files import AT_EASE, write_fully
 from kettle.runtime.storage.transfer_files import open_to_read
-from kettle.runtime.storage.trees import walk_tree
+from kettle.runtime.storage.trees import opened_up, walk_tree
 from kettle.starter.sandbox import Sandbox
 from kettle.starter.services.unlinked import weigh_unlinked
 from kettle.transfer.plan import STDERR_NAME, STDOUT_NAME
@@ -101,6 +102,8 @@ class SandboxKeeper:
         self.files = OwnedFiles(privileges, account, fence=fence)
         self._kept = kept
         self._seen: Survey | None = None
+        # Whether the log says that something there cannot be measured.
+        self._told_of_unseen = False
         # The job's core file, by its name for the access point.
         self.core = ""
         # Whether nothing of the job is left.
@@ -269,25 +272,31 @@ class SandboxKeeper:
     def measure(self, *more: str) -> tuple[int, int]:
         """Return the size of the sandbox and of `more` folders in KiB, and how many files it is.
 
-        The files are those of its scratch directory and of `more`.
+        The files are those of its scratch directory and of `more`. What the job closed to its own
+        account is opened up for the look. What cannot be looked at all the same is told of, once.
         """
-        kib, files = self.weigh(self.sandbox.scratch, *more)
-        return kib + self._weigh_beside_scratch(), files
+        with self.privileges.as_root(), contextlib.ExitStack() as stack:
+            try:
+                stack.enter_context(opened_up(self.sandbox.root))
+            except OSError as error:
+                self._miss(error)
+            kib, files = self._weigh(self.sandbox.scratch, *more)
+            return kib + self._weigh_beside_scratch(), files
 
     def _weigh_beside_scratch(self) -> int:
         """Return the KiB of what else is in the sandbox, all of which is the job's to write to."""
         box, kib = self.sandbox, 0
-        with self.privileges.as_root():
-            try:
-                paths = [f"{box.root}/{name}" for name in os.listdir(box.root)]
-            except OSError:
-                return 0
-            others = [path for path in paths if path != box.scratch]
-            for path in others:
-                if path not in (box.user, box.htcondor):
-                    with contextlib.suppress(OSError):
-                        kib += (os.lstat(path).st_blocks + 1) // 2
-        return kib + self.weigh(*others)[0]
+        try:
+            paths = [f"{box.root}/{name}" for name in os.listdir(box.root)]
+        except OSError as error:
+            self._miss(error)
+            return 0
+        others = [path for path in paths if path != box.scratch]
+        for path in others:
+            if path not in (box.user, box.htcondor):
+                with contextlib.suppress(OSError):
+                    kib += (os.lstat(path).st_blocks + 1) // 2
+        return kib + self._weigh(*others)[0]
 
     def measure_held(self, jobs: Living, *more: str) -> tuple[int, int]:
         """Return the size in KiB, and the number, of deleted files that the job still holds there.
@@ -303,14 +312,28 @@ class SandboxKeeper:
 
     def weigh(self, *folders: str) -> tuple[int, int]:
         """Return the size of what is in these folders in KiB, and how many files it is."""
-        kib = files = 0
         with self.privileges.as_root():
-            for folder in folders:
-                for _, entry in walk_tree(folder):
-                    with contextlib.suppress(OSError):
-                        kib += (entry.stat(follow_symlinks=False).st_blocks + 1) // 2
-                        files += 1
+            return self._weigh(*folders)
+
+    def _weigh(self, *folders: str) -> tuple[int, int]:
+        kib = files = 0
+        for folder in folders:
+            for _, entry in walk_tree(folder, self._miss):
+                try:
+                    kib += (entry.stat(follow_symlinks=False).st_blocks + 1) // 2
+                    files += 1
+                except OSError as error:
+                    self._miss(error)
         return kib, files
+
+    def _miss(self, error: OSError) -> None:
+        """Tell that something that is there, and may be large, does not count."""
+        if not self._told_of_unseen and not isinstance(error, FileNotFoundError):
+            self._told_of_unseen = True
+            tasks.report(
+                "Not all that the job has on disk can be looked at, and what cannot does not count:"
+                f" {error}"
+            )
 
     def remove(self) -> None:
         """Remove everything (R088); what cannot be removed is left for the startd."""
