@@ -6,6 +6,7 @@ reading and writing the bytes is the shell's (`FileView` and `Storage` are what 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -31,6 +32,22 @@ class SendDirectory:
 
     name: str
     mode: int = 0o40755
+
+
+@dataclass(frozen=True, slots=True)
+class Unlisted:
+    """A directory that cannot be listed, by its path and an errno: what is sent of it is why not.
+
+    Compat: the reference sends it empty and says nothing; what was in it is lost
+    (test_a_folder_that_cannot_be_listed_fails_the_transfer_as_a_file_does).
+    """
+
+    path: str
+    number: int
+
+    def error(self) -> OSError:
+        """Return why, as the system says it."""
+        return OSError(self.number, os.strerror(self.number), self.path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +89,7 @@ class PutUrls:
 
 
 # What is planned; a PutUrls is made of planned files once it is known which go to URLs.
-Item = SendFile | SendDirectory | SendUrl
+Item = SendFile | SendDirectory | SendUrl | Unlisted
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +112,7 @@ class FileView(Protocol):
         """Return what is at `path`, None if there is nothing (or it may not be seen)."""
 
     def names(self, path: str) -> Sequence[str]:
-        """Return the names in the directory `path`, sorted; empty if it cannot be read."""
+        """Return the names in the directory `path`, sorted; OSError if they cannot be looked at."""
 
 
 class SourceFile(Protocol):

@@ -171,11 +171,11 @@ class Troubles:
         if self.first is None:
             self.first = Failure(reason, self.code if code is None else code, subcode)
 
-    def note_os(self, doing: str, path: str, error: OSError) -> None:
+    def note_os(self, doing: str, path: str, error: OSError, kind: str = "file") -> None:
         """Count an operating system's refusal; its errno is the subcode."""
         number = error.errno or 0
         text = (error.strerror or os.strerror(number)) if number else str(error)
-        self.note(f"{doing} file {path}: (errno {number}) {text}", number)
+        self.note(f"{doing} {kind} {path}: (errno {number}) {text}", number)
 
     def note_directory(self, path: str, error: OSError) -> None:
         """Count a folder that cannot be made: in words of its own, before whatever else failed.

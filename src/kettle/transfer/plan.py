@@ -8,6 +8,7 @@ together. Rules: wire notes, Names and lists, R056-R058.
 
 from __future__ import annotations
 
+import errno
 import math
 import posixpath
 import stat
@@ -19,7 +20,15 @@ from kettle.classad import ClassAd
 from kettle.errors import RefusedError
 from kettle.patterns import late_pattern
 from kettle.steps import take_all
-from kettle.transfer.items import FileView, Item, Look, SendDirectory, SendFile, SendUrl
+from kettle.transfer.items import (
+    FileView,
+    Item,
+    Look,
+    SendDirectory,
+    SendFile,
+    SendUrl,
+    Unlisted,
+)
 from kettle.transfer.remaps import parse_remaps, remap
 
 STDOUT_NAME = "_condor_stdout"
@@ -128,7 +137,7 @@ class _Builder:
         self.sizes: dict[tuple[str, str], int] = {}
 
     def add(self, item: Item, size: int = 0) -> None:
-        key = ("name", item.name)
+        key = ("path", item.path) if isinstance(item, Unlisted) else ("name", item.name)
         if len(self.items) >= MAX_ITEMS:
             raise RefusedError(f"more than {MAX_ITEMS} files to transfer", code=13)
         # The last one wins, as it would when both were written to the receiver.
@@ -156,11 +165,19 @@ class _Builder:
         item = SendFile(path, name, self.encryption.wish(entry), is_directory_link=link)
         self.add(item, look.size if look and not link else 0)
 
+    def names(self, path: str) -> Sequence[str]:
+        """Return what is in a directory; of one that cannot be listed the transfer says so."""
+        try:
+            return self.view.names(path)
+        except OSError as error:
+            self.add(Unlisted(path, error.errno or errno.EIO))
+            return ()
+
     def add_by_steps(self, path: str, name: str, entry: str, depth: int = 0) -> Iterator[None]:
         """Add what is in the directory `path` under the prefix `name` ("" for none), one by one."""
         if depth > MAX_DEPTH:
             raise RefusedError(f"the directory {path} is nested too deeply", code=13)
-        for child in self.view.names(path):
+        for child in self.names(path):
             yield
             child_path = posixpath.join(path, child)
             child_name = f"{name}/{child}" if name else child
@@ -369,7 +386,12 @@ def plan_in_place(job: ClassAd, view: FileView) -> Generator[None, None, Plan]:
 def make_catalogue(view: FileView, sandbox: str) -> dict[str, Seen]:
     """Return what is in the sandbox now; `plan_output` later sends what differs from it."""
     catalogue: dict[str, Seen] = {}
-    for name in view.names(sandbox):
+    try:
+        names = view.names(sandbox)
+    except OSError:
+        # All is new that can be looked at later.
+        return catalogue
+    for name in names:
         look = view.look(posixpath.join(sandbox, name))
         if look is not None and look.is_regular:
             catalogue[name] = Seen(look.size, look.mtime_ns)
@@ -377,11 +399,11 @@ def make_catalogue(view: FileView, sandbox: str) -> dict[str, Seen]:
 
 
 def changed_files(
-    view: FileView, sandbox: str, before: Catalogue, skip: frozenset[str]
+    view: FileView, sandbox: str, names: Iterable[str], before: Catalogue, skip: frozenset[str]
 ) -> list[str]:
-    """Return the new or changed top-level files, the default output of a job (R057)."""
+    """Return the new or changed of the top-level files, the default output of a job (R057)."""
     changed = []
-    for name in view.names(sandbox):
+    for name in names:
         if name in skip or name in OWN_FILES:
             continue
         look = view.look(posixpath.join(sandbox, name))
@@ -456,7 +478,7 @@ def plan_output(
     objection = ""
     if listed is None and not only_streams:
         skip = frozenset({executable_name(job), *streams.names.values()})
-        entries = changed_files(view, sandbox, before, skip)
+        entries = changed_files(view, sandbox, build.names(sandbox), before, skip)
         # Where there is room for some of it only, what the job says of that is of it.
         streams.add_to(build, but=entries)
         for entry in entries:
@@ -519,7 +541,7 @@ class _Streams:
 def list_spooled(job: ClassAd, plan: Plan) -> list[str]:
     """Return what SpooledOutputFiles says of an output: no streams, and of a folder its name."""
     streams = set(stream_file_names(job).values())
-    names = (item.name for item in plan.items)
+    names = (item.name for item in plan.items if not isinstance(item, Unlisted))
     return [name for name in names if "/" not in name and name not in streams]
 
 
@@ -537,6 +559,9 @@ def split_url_outputs(job: ClassAd, plan: Plan) -> tuple[Plan, list[tuple[str, s
     kept: list[Item] = []
     to_urls: list[tuple[str, str, str]] = []
     for item in plan.items:
+        if isinstance(item, Unlisted):
+            kept.append(item)
+            continue
         target = remap(item.name, remaps)
         if target is None and isinstance(item, SendFile):
             # A file that was listed by its whole path may be meant by that.

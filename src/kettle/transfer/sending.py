@@ -23,6 +23,7 @@ from kettle.transfer.items import (
     SendUrl,
     SourceFile,
     Storage,
+    Unlisted,
 )
 from kettle.transfer.outcome import (
     ACK_SECONDS,
@@ -93,6 +94,9 @@ def upload(
     limit = _Limit(terms.max_bytes, "upload")
     first = True
     for item in items:
+        if isinstance(item, Unlisted):
+            troubles.note_os("reading from", item.path, item.error(), "folder")
+            continue
         yield Send(Words(int(_command(item))))
         yield Send(Words(item.names[0] if isinstance(item, PutUrls) else item.name))
         if first:
@@ -146,7 +150,7 @@ def _close_upload(terms: Terms, outcome: Outcome, troubles: Troubles) -> Dialog[
     outcome.failure = join_failures(mine, theirs)
 
 
-def _command(item: Item | PutUrls) -> TransferCommand:
+def _command(item: SendFile | SendDirectory | SendUrl | PutUrls) -> TransferCommand:
     if isinstance(item, SendFile):
         if item.encrypt is None:
             return TransferCommand.FILE

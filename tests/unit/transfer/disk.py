@@ -56,6 +56,7 @@ class MemoryDisk:
         self.full: set[str] = set()
         self.denied: set[str] = set()
         self.closed: list[str] = []
+        self.unlisted: set[str] = set()
         for path in self.files:
             parent = posixpath.dirname(path)
             while parent not in ("/", ""):
@@ -74,6 +75,8 @@ class MemoryDisk:
         return None
 
     def names(self, path: str) -> list[str]:
+        if path in self.unlisted:
+            raise OSError(errno.EACCES, os.strerror(errno.EACCES), path)
         prefix = path.rstrip("/") + "/"
         every = [*self.files, *self.directories]
         return sorted(

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import errno
 import stat
 
 import pytest
 
 from kettle.classad import ClassAd
 from kettle.errors import RefusedError
-from kettle.transfer.items import Look, SendDirectory, SendFile, SendUrl
+from kettle.transfer.items import Look, SendDirectory, SendFile, SendUrl, Unlisted
 from kettle.transfer.plan import (
     STDOUT_NAME,
     Landing,
@@ -179,12 +180,45 @@ def test_without_a_list_every_new_or_changed_file_comes_back() -> None:
     disk.files["/box/new"] = b""
     disk.files["/box/sub/deep"] = b""
     disk.directories["/box/sub"] = 0o40755
-    assert changed_files(disk, "/box", before, frozenset()) == ["new", "old"]
+    names = disk.names("/box")
+    assert changed_files(disk, "/box", names, before, frozenset()) == ["new", "old"]
     plan = plan_output(job(Out="o", StreamOut=False), disk, "/box", before)
     assert [item.name for item in plan.items] == ["_condor_stdout", "new", "old"]
     # Of two that land at one place the stream comes last, and stays.
     plan = plan_output(job(Out="new", StreamOut=False), disk, "/box", before)
     assert [item.name for item in plan.items] == ["new", "old", "_condor_stdout"]
+
+
+@pytest.mark.parametrize("entry", ["d", "d/", "d/e", "d/e/"])
+def test_what_cannot_be_listed_is_not_left_out_unsaid(entry: str) -> None:
+    disk = MemoryDisk(dict(DISK.files))
+    disk.unlisted = {"/home/u/d/e"}
+    items = plan_input(job(TransferInput=entry), disk).items
+    assert Unlisted("/home/u/d/e", errno.EACCES) in items
+    assert SendFile("/home/u/job.sh", "job.sh") in items
+    assert (SendFile("/home/u/d/x", "x") in items) == (entry == "d/")
+    assert (SendDirectory("e", 0o40755) in items) == (entry in {"d/", "d/e"})
+    box = MemoryDisk({f"/box/{path[8:]}": data for path, data in DISK.files.items()})
+    box.unlisted = {"/box/d/e"}
+    ad = job(TransferOutput=f"{entry},in.txt", OutputDestination="s3://b")
+    plan, to_urls = split_url_outputs(ad, plan_output(ad, box, "/box", {}))
+    assert plan.items == (Unlisted("/box/d/e", errno.EACCES),)
+    assert ("in.txt", "s3://b/in.txt", "/box/in.txt") in to_urls
+    assert list_spooled(ad, plan) == []
+
+
+def test_what_is_new_in_a_sandbox_that_cannot_be_listed_is_not_lost_unsaid() -> None:
+    disk = box(old=b"1", **{STDOUT_NAME: b"said"})
+    disk.unlisted = {"/box"}
+    assert make_catalogue(disk, "/box") == {}
+    plan = plan_output(job(Out="o", StreamOut=False), disk, "/box", {})
+    assert plan.items == (
+        Unlisted("/box", errno.EACCES),
+        SendFile(f"/box/{STDOUT_NAME}", STDOUT_NAME),
+    )
+    assert plan_output(job(TransferOutput="old"), disk, "/box", {}).items == (
+        SendFile("/box/old", "old"),
+    )
 
 
 def test_a_list_brings_just_what_it_names_and_the_streams() -> None:

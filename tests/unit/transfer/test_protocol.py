@@ -15,7 +15,15 @@ from kettle.shadow.endings import transfer_reason
 from kettle.starter.outcome import told_reason
 from kettle.testing.dialog_pairs import run_pair
 from kettle.transfer.go_ahead import Terms
-from kettle.transfer.items import Item, PutUrls, ReportUrl, SendDirectory, SendFile, SendUrl
+from kettle.transfer.items import (
+    Item,
+    PutUrls,
+    ReportUrl,
+    SendDirectory,
+    SendFile,
+    SendUrl,
+    Unlisted,
+)
 from kettle.transfer.outcome import Failure, Outcome, UrlResult
 from kettle.transfer.plan import Landing, check_name
 from kettle.transfer.receiving import download
@@ -132,6 +140,22 @@ def test_a_missing_file_is_reported_by_both_sides_and_the_rest_still_travels(
         assert outcome.failure.reason == (
             "SHADOW at 127.0.0.1 failed to send file(s) to <127.0.0.1:1>: |Error: "
             f"{outcome.detail}; STARTER failed to receive file(s) from <127.0.0.1:2>"
+        )
+
+
+@pytest.mark.parametrize("before", [(), (SendDirectory("d", 0o40300),)], ids=["alone", "with it"])
+def test_a_folder_that_cannot_be_listed_fails_the_transfer_as_a_file_does(
+    before: tuple[Item, ...],
+) -> None:
+    target = MemoryDisk()
+    sent, received = carry([*before, Unlisted("/d", errno.EACCES)], MemoryDisk(), target)
+    assert len(target.directories) == len(before)
+    for outcome in (sent, received):
+        assert outcome.failure is not None
+        assert (outcome.failure.code, outcome.failure.subcode) == (13, errno.EACCES)
+        assert outcome.sender_failed
+        assert outcome.detail == (
+            "1 total failures: first failure: reading from folder /d: (errno 13) Permission denied"
         )
 
 

@@ -49,7 +49,7 @@ class OwnedFiles(LocalFiles):
             return super().look(path)
 
     def names(self, path: str) -> list[str]:
-        """Return the names in a directory, as the owner would see them."""
+        """Return the names in a directory, as the owner would see them; OSError."""
         with self.as_owner():
             return super().names(path)
 
@@ -113,15 +113,20 @@ class NearFiles(OwnedFiles):
         return None if machine_mounts().is_far(path) else super().look(path)
 
     def names(self, path: str) -> list[str]:
-        """Return the names in a directory, none of what is far."""
-        return [] if machine_mounts().is_far(path) else super().names(path)
+        """Return the names in a directory; OSError, also if it is far (EREMOTE)."""
+        _require_near(path)
+        return super().names(path)
 
     def open_source(self, path: str) -> LocalSource:
         """Open a file for sending; OSError if it is far (EREMOTE) or outside (EACCES)."""
-        if machine_mounts().is_far(path):
-            raise OSError(errno.EREMOTE, os.strerror(errno.EREMOTE), path)
+        _require_near(path)
         with self.as_owner():
             return LocalSource(path, self._limits)
+
+
+def _require_near(path: str) -> None:
+    if machine_mounts().is_far(path):
+        raise OSError(errno.EREMOTE, os.strerror(errno.EREMOTE), path)
 
 
 def _date_some(walk: Iterator[tuple[int, os.DirEntry[str]]], latest: int) -> bool:

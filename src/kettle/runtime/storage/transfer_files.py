@@ -19,6 +19,8 @@ from kettle.runtime.storage.free_space import Reserve
 from kettle.runtime.storage.small_files import AT_EASE
 from kettle.transfer.items import Look
 
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+
 
 def open_to_read(path: str, fence: Bounds | None = None) -> int:
     """Open what somebody names, whatever it is; OSError, also where the `fence` bars it."""
@@ -158,11 +160,16 @@ class LocalFiles:
         )
 
     def names(self, path: str) -> list[str]:
-        """Return the names in a directory, sorted; empty if it cannot be read."""
+        """Return the names in a directory, sorted; OSError if it or they cannot be looked at."""
+        descriptor = open_inside(self._fence, path, _FOLDER)
         try:
-            return sorted(os.listdir(path) if self._fence is None else self._fence.names(path))
-        except OSError:
-            return []
+            names = sorted(os.listdir(descriptor))
+            if names:
+                # Of what is in a folder that nobody may search there is nothing but the names.
+                os.stat(".", dir_fd=descriptor)
+            return names
+        finally:
+            os.close(descriptor)
 
     def open_source(self, path: str) -> LocalSource:
         """Open a regular file for sending."""

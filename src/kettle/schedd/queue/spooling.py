@@ -97,7 +97,7 @@ def plan_output(ad: ClassAd, folders: Sequence[str], view: FileView) -> Generato
     folder that is newer than the end of the spooling; and the standard streams and the event log
     under the names the user gave them. A link to a folder is not followed, as it may lead round.
     What is named and is one, or is not there, is sent all the same, so that its transfer fails.
-    RefusedError for more than one transfer may carry.
+    RefusedError for more than one transfer may carry, OSError if a folder of the spool is closed.
     """
     named = yield from _outputs(ad, folders, view)
     missing = [SendFile(path, name) for path, name in named if view.look(path) is None]
@@ -152,7 +152,12 @@ def _named(
 def _new(ad: ClassAd, folders: Sequence[str], view: FileView) -> Iterator[tuple[str, str]]:
     """Yield (name, path) of what is newer than the end of the spooling, and of all a run left."""
     for folder in folders:
-        for name in view.names(folder):
+        try:
+            names = view.names(folder)
+        except FileNotFoundError:
+            # Its files have not come yet.
+            continue
+        for name in names:
             path = posixpath.join(folder, name)
             if folder != folders[0] or _is_new(ad, name, view.look(path)):
                 yield name, path

@@ -27,7 +27,7 @@ from kettle.starter.services.parts import Starter
 from kettle.starter.services.plugins import JobPlugins
 from kettle.transfer.checkpoints import failure_name, manifest_name, number_of, place_of
 from kettle.transfer.go_ahead import Terms
-from kettle.transfer.items import PutUrls, SendFile
+from kettle.transfer.items import PutUrls, SendFile, Unlisted
 from kettle.transfer.outcome import Failure, Outcome
 from kettle.transfer.plan import (
     Catalogue,
@@ -255,9 +255,9 @@ class SandboxTransfer:
         if not destination:
             await self._send(plan, [], final=False)
             return
-        files = [item for item in plan.items if isinstance(item, SendFile)]
         place = place_of(destination, job.string("GlobalJobId") or "", number)
         try:
+            files = _files_of(plan)
             manifest = await self._write_manifest(number, files)
         except (OSError, RefusedError) as error:
             what = "read" if isinstance(error, OSError) else "listed"
@@ -301,8 +301,11 @@ class SandboxTransfer:
             return
         folder = starter.sandbox.scratch
         as_job = partial(starter.world.privileges.as_account, starter.keeper.account)
-        with as_job():
-            names = starter.keeper.files.names(folder)
+        try:
+            with as_job():
+                names = starter.keeper.files.names(folder)
+        except OSError as error:
+            raise NotRestored(f"{error}, aborting.") from error
         found = [name for name in names if number_of(name) is not None]
         if not found:
             return
@@ -385,3 +388,11 @@ class SandboxTransfer:
 def _session_of(parts: list[str]) -> ClaimId:
     """Return id, info and key in the form of a claim id."""
     return ClaimId(f"{parts[0]}#{parts[1]}{parts[2]}")
+
+
+def _files_of(plan: Plan) -> list[SendFile]:
+    """Return the files of a plan; OSError where a folder may have more of them."""
+    for item in plan.items:
+        if isinstance(item, Unlisted):
+            raise item.error()
+    return [item for item in plan.items if isinstance(item, SendFile)]

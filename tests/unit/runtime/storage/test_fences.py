@@ -75,7 +75,8 @@ def test_no_name_leads_to_another_sandbox(folders: Path, fence: Fence) -> None:
 def test_no_folder_is_listed_made_or_worked_in_there(folders: Path, fence: Fence) -> None:
     lead(folders)
     files, way = LocalFiles(fence=fence), f"{folders}/execute/dir_1/way"
-    assert files.names(way) == []
+    with pytest.raises(PermissionError, match=re.escape(IN_ANOTHER)):
+        files.names(way)
     with pytest.raises(PermissionError):
         files.make_directory(f"{way}/d", 0o755)
     with pytest.raises(PermissionError):
@@ -128,7 +129,8 @@ def test_all_else_is_opened_as_without(folders: Path, fence: Fence, *, calm: boo
         files.open_target(f"{own}/none/f", 0)
     for name in (f"{own}/none", f"{own}/in", f"{folders}/outside", f"{own}", "/dev/null", "a\0"):
         assert files.look(name) == LocalFiles().look(name)
-    assert files.names(f"{own}/none") == []
+    with pytest.raises(FileNotFoundError):
+        files.names(f"{own}/none")
 
 
 def test_a_link_is_not_followed_where_none_is_to_be_and_a_ring_ends(
