@@ -3,6 +3,7 @@
 - No job ever has two live executions, or one after its end (the witness says so at once).
 - What was acknowledged is in the queue, or in the history (looked at after every step).
 - What was acknowledged ends: in the history once, in its log once, and out of the queue.
+- Its log tells a life that there is: no event where it cannot follow, and no time that goes back.
 - A job that says it ended well did run to its end, and its exit code is the program's.
 - Afterwards the pool works as before: a job submitted last ends too, and no slot stays claimed.
 - Every run of the program is announced: at least one 001 for a job that ran, and one start counted
@@ -11,12 +12,16 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kettle.attributes.codes import ULogEvent
+from kettle.records.event_base import Event
+from kettle.records.event_log import read_events
 from kettle.records.history import read_forwards
+from kettle.testing.event_order import find_disorder
 from kettle.testing.simulation.jobs import Execution
 from kettle.testing.simulation.users import User, Wish
 
@@ -25,7 +30,6 @@ if TYPE_CHECKING:
     from kettle.testing.simulation.machines import Machine
     from kettle.testing.simulation.pool import SimulatedPool
 
-_EVENT = re.compile(r"^(\d{3}) \(\d+\.\d+\.", re.MULTILINE)
 _COMPLETED, _REMOVED = "4", "3"
 
 
@@ -158,6 +162,9 @@ def _check_wish(
             for each in history
         )
     )
+    log = _read_log(user.machine.folder / f"{wish.name}.log")
+    for problem in _check_order(user.machine, wish, [event for event in log if event.proc < 0]):
+        yield f"cluster {wish.cluster} of {user.machine.name} ({wish.name}) {problem}"
     for proc, job in enumerate(wish.jobs):
         records = [
             each
@@ -169,25 +176,26 @@ def _check_wish(
             # It was never made.
             continue
         if len(records) == 1:
-            problems = _check_job(pool, user, wish, job, records[0])
+            problems = _check_job(pool, user, wish, job, records[0], log)
             yield from (f"{name} {problem}" for problem in problems)
         else:
             yield f"{name} is {len(records)} times in the history"
 
 
 def _check_job(
-    pool: SimulatedPool, user: User, wish: Wish, job: str, record: dict[str, str]
+    pool: SimulatedPool,
+    user: User,
+    wish: Wish,
+    job: str,
+    record: dict[str, str],
+    log: list[Event],
 ) -> Iterator[str]:
-    """Yield what is wrong with one job."""
+    """Yield what is wrong with one job, whose events are among those of its cluster's log."""
     runs = pool.witness.runs_of(job)
     finished = [run for run in runs if run.code is not None]
     folder = user.machine.folder
-    place = f"({wish.cluster:03}.{int(record['ProcId']):03}."
-    # One that stays in the queue after its end may be removed from there, as the reference's log
-    # tells, too.
-    stayed = "LeaveJobInQueue" in record and record.get("JobStatus") == _REMOVED
-    log = folder / f"{wish.name}.log"
-    yield from _check_log(log, place, ran=bool(runs), may_be_removed_after=stayed)
+    events = [event for event in log if event.proc == int(record["ProcId"])]
+    yield from _check_log(user.machine, wish, events, record, ran=bool(runs))
     yield from _check_record(record, wish, len(finished))
     # Of a cluster those are removed that have not ended before.
     late = [run for run in finished if run.ended is None or run.ended > wish.removal_asked_at]
@@ -207,17 +215,45 @@ def _check_output(
         yield f"has an output that no run of it wrote to its end: {written!r}"
 
 
-def _check_log(log: Path, place: str, *, ran: bool, may_be_removed_after: bool) -> Iterator[str]:
-    """Yield what is wrong with a finished job's event log."""
-    text = log.read_text() if log.exists() else ""
-    events = [match[1] for match in _EVENT.finditer(text) if match[0][4:].startswith(place)]
-    ends = [number for number in events if number in ("005", "009")]
-    if len(ends) != 1 and not (may_be_removed_after and ends == ["005", "009"]):
-        yield f"ends {len(ends)} times in its log: {' '.join(events)}"
-    if events.count("000") != 1:
-        yield f"is submitted {events.count('000')} times in its log"
-    if ran and "001" not in events:
-        yield f"ran, and its log does not say so: {' '.join(events)}"
+def _read_log(path: Path) -> list[Event]:
+    """Return the events of a log, all of which say their year; none if it is not there."""
+    return list(read_events(path.read_bytes(), year=0)) if path.exists() else []
+
+
+def _check_order(
+    machine: Machine, wish: Wish, events: list[Event], *, removed_after_end: bool = False
+) -> Iterator[str]:
+    """Yield that the events of a job, or of a cluster itself, are out of order."""
+    disorder = find_disorder(
+        events,
+        beside="JobUniverse" in wish.more,
+        removed_after_end=removed_after_end,
+        clock_set_back=machine.was_set_back,
+    )
+    if disorder:
+        yield f"has events in no order: {disorder}: {_story(events)}"
+
+
+def _story(events: Iterable[Event]) -> str:
+    return " ".join(f"{event.number:03}" for event in events)
+
+
+def _check_log(
+    machine: Machine, wish: Wish, events: list[Event], record: dict[str, str], *, ran: bool
+) -> Iterator[str]:
+    """Yield what is wrong with a finished job's events."""
+    # One that stays in the queue after its end may be removed from there, as the reference's log
+    # tells, too.
+    stayed = "LeaveJobInQueue" in record and record.get("JobStatus") == _REMOVED
+    yield from _check_order(machine, wish, events, removed_after_end=stayed)
+    counts = Counter(event.number for event in events)
+    ends = counts[ULogEvent.JOB_TERMINATED], counts[ULogEvent.JOB_ABORTED]
+    if sum(ends) != 1 and not (stayed and ends == (1, 1)):
+        yield f"ends {sum(ends)} times in its log: {_story(events)}"
+    if counts[ULogEvent.SUBMIT] != 1:
+        yield f"is submitted {counts[ULogEvent.SUBMIT]} times in its log"
+    if ran and not counts[ULogEvent.EXECUTE]:
+        yield f"ran, and its log does not say so: {_story(events)}"
 
 
 def _check_record(record: dict[str, str], wish: Wish, finished: int) -> Iterator[str]:

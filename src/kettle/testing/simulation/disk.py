@@ -16,8 +16,10 @@ from collections.abc import Callable
 from typing import Any
 
 from kettle.errors import StorageError
+from kettle.runtime import tasks
 from kettle.runtime.storage import event_logs, small_files
 from kettle.runtime.storage.disk import SystemDisk
+from kettle.runtime.storage.durable import WorkerSynchronizer
 from kettle.runtime.storage.files import Files
 from kettle.testing.simulation.processes import SimulatedProcess, act, current_process
 
@@ -158,21 +160,26 @@ class SimulatedDisk(SystemDisk):
         return lost
 
 
-class _Synchronizer:
-    """Syncs in virtual time."""
+class _Synchronizer(WorkerSynchronizer):
+    """Syncs in virtual time, one batch after the other."""
 
     def __init__(self, disk: SimulatedDisk) -> None:
+        super().__init__()
         self._disk = disk
 
-    async def sync(self, fd: int) -> None:
-        """Promise to keep what is written now."""
-        await self._disk.promise(fd)
+    def _start_batch(self) -> None:
+        self._batch, self._waiting = self._waiting, {}
+        self._in_flight = True
+        tasks.spawn(self._sync_batch(list(self._batch)), "syncs")
 
-    async def idle(self) -> None:
-        """There is no thread."""
-
-    def hold(self, count: int) -> None:
-        """Nothing is ever forked."""
+    async def _sync_batch(self, descriptors: list[int]) -> None:
+        failures: dict[int, OSError] = {}
+        for fd in descriptors:
+            try:
+                await self._disk.promise(fd)
+            except OSError as error:
+                failures[fd] = error
+        self._on_synced(failures)
 
 
 class SimulatedFiles(Files):

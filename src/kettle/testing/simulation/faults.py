@@ -265,7 +265,7 @@ def _jump(pool: SimulatedPool, source: random.Random) -> str:
     seconds = source.choice((-3600.0, -30.0, 30.0, 7200.0))
     machines = source.choice((pool.machines, [source.choice(pool.machines)]))
     for machine in machines:
-        machine.clock.set_forward += seconds
+        machine.set_clock(seconds)
     whose = machines[0].name if len(machines) == 1 else "every machine"
     return f"the clock of {whose} jumps by {seconds:g} seconds"
 

@@ -153,6 +153,7 @@ class Machine:
         # Where the daemons have their files, and where users have the logs of their jobs.
         self.disk, self.home = SimulatedDisk(around.random), SimulatedDisk(around.random)
         self.clock = VirtualClock()
+        self.was_set_back = False
         self.up = True
         self.daemons: dict[str, SimulatedProcess] = {}
         self.services: dict[str, Any] = {}
@@ -241,6 +242,11 @@ class Machine:
         self.around.hub.weather.dark.discard(self.address)
         for kind in self._kinds:
             self.start(kind)
+
+    def set_clock(self, seconds: float) -> None:
+        """Have the clock jump by so many seconds."""
+        self.clock.set_forward += seconds
+        self.was_set_back |= seconds < 0
 
     def note(self, text: str) -> None:
         """Write a line into the simulation's log."""

@@ -190,7 +190,10 @@ class SimulatedProcess:
         self.alive = True
         self.child = SimulatedChild(self)
         # What has to vanish with the process: connections, and listening ends.
-        self.connections: weakref.WeakSet[SocketTransport] = weakref.WeakSet()
+        # In the order in which they were made: a seed tells the same each time.
+        self.connections: weakref.WeakKeyDictionary[SocketTransport, None] = (
+            weakref.WeakKeyDictionary()
+        )
         self.descriptors: list[int] = []
         # Connections on their way to another process, by what tells a descriptor from a later one
         # of its number.
@@ -296,7 +299,7 @@ def watch_connections() -> None:
         original(self, *arguments, **names)
         process = _current.get()
         if process is not None:
-            process.connections.add(self)
+            process.connections[self] = None
 
     def acted(self: SocketTransport, data: bytes) -> None:
         act()
