@@ -255,6 +255,16 @@ def kill_host_of_waiting(pool: PersonalPool, count: int) -> None:
     os.kill(daemon_pid(pool, "condor_shadow"), signal.SIGKILL)
 
 
+def test_jobs_run_whose_shadows_cannot_write_their_log_and_the_schedd_says_so(
+    tmp_path: Path, work: Path
+) -> None:
+    with personal_pool(tmp_path) as pool:
+        log = Path(pool.log_folder, "ShadowLog")
+        log.mkdir()
+        submit(pool, work, f"{TRUE}queue\n").wait_for(5, 30)
+        assert f"its log {log} cannot be written: Is a directory" in log_text(pool, "SchedLog")
+
+
 def test_a_pool_whose_log_folder_is_deleted_is_still_that_pool(tmp_path: Path, work: Path) -> None:
     with personal_pool(tmp_path, "USE_SHARED_PORT = true\n") as pool:
         master, before = pool.master_pid(), pids(pool)

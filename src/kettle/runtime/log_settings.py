@@ -62,8 +62,13 @@ def read_log_settings(config: Config, subsystem: str) -> LogSettings:
     )
 
 
-def open_log(config: Config, arguments: DaemonArguments, subsystem: str) -> Log:
-    """Open <SUBSYS>_LOG as the configuration says; standard error with -t or without a name."""
+def open_log(
+    config: Config, arguments: DaemonArguments, subsystem: str, *, needed: bool = True
+) -> Log:
+    """Open <SUBSYS>_LOG as the configuration says; standard error with -t or without a name.
+
+    StorageError if one that is `needed` cannot be opened; another one says why (`Log.trouble`).
+    """
     path = None if arguments.log_to_terminal else config.get(f"{subsystem}_LOG")
     if path is not None:
         if arguments.log_folder:
@@ -72,7 +77,7 @@ def open_log(config: Config, arguments: DaemonArguments, subsystem: str) -> Log:
             path = f"{path}.{arguments.log_extension}"
     settings = read_log_settings(config, subsystem)
     try:
-        log = Log(path, truncate=settings.truncate)
+        log = Log(path, truncate=settings.truncate, needed=needed)
     except OSError as error:
         raise StorageError(f"cannot open the log {path}: {error.strerror}") from error
     settings.apply(log)

@@ -165,6 +165,11 @@ class Log:
                     raise
                 self._lose(error.errno)
 
+    @property
+    def trouble(self) -> str:
+        """Why lines are lost just now; nothing if none is."""
+        return self._why if self._lost else ""
+
     def __call__(self, text: str) -> None:
         """Write a line that is always wanted."""
         self.write("D_ALWAYS", text)

@@ -18,15 +18,17 @@ import os
 import traceback
 from collections import deque
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
+from kettle.attributes.codes import ShadowExit, VacateReasonCode
+from kettle.bounded_texts import bounded_reason
 from kettle.classad.text import quote_line
 from kettle.config.knobs.shadow import ShadowKnobs
 from kettle.errors import ConnectionLost, KettleError, NotForked, RemoteProtocolError
 from kettle.policy.lease import lease_of_run, longest_silence
 from kettle.records import queue_log
+from kettle.records.event_kinds import ShadowExceptionEvent
 from kettle.records.unwritten_events import SHADOW_EVENTS
 from kettle.runtime import tasks
 from kettle.runtime.sockets.stream import Stream
@@ -36,9 +38,11 @@ from kettle.schedd.kept_ads import KeptAds
 from kettle.schedd.queue.job_ids import JobId, parse_key
 from kettle.schedd.run_records import SHADOW_ADDRESS
 from kettle.schedd.services.refused_starts import report_refusal
+from kettle.schedd.services.user_host import UserHost, job_of, pause_seconds
 from kettle.wire.messages.shadow_host import (
     HostMessage,
     HostReady,
+    HostTrouble,
     JobMessage,
     SetAttributes,
     ShadowExited,
@@ -52,7 +56,6 @@ from kettle.wire.messages.shadow_host import (
 )
 
 if TYPE_CHECKING:
-    from kettle.runtime.process.privileges import Account
     from kettle.runtime.process.processes import Child
     from kettle.schedd.claims import Claim
     from kettle.schedd.queue.jobs import Job
@@ -66,11 +69,10 @@ HOST_ENTRY = "kettle.shadow.services.host:main"
 
 # How soon is looked again for the user of a host whose jobs run.
 _ACCOUNT_PAUSE_SECONDS = 5.0
-# A host that dies again and again is not replaced at once.
-_FIRST_PAUSE_SECONDS = 0.1
-_LONGEST_PAUSE_SECONDS = 60.0
 # A host that lived this long counts as healthy.
 _HEALTHY_SECONDS = 30.0
+# How long one that has hung up is believed to be about to end.
+_HANGS_UP_SECONDS = 0.1
 # How long a host may take to stop before it is killed.
 _STOP_SECONDS = 20.0
 # How long a host without jobs waits for the next one; then its memory is worth more.
@@ -83,45 +85,6 @@ _MOST_NAMED = 10
 MAX_WAITING = 100_000
 
 
-@dataclass(slots=True, eq=False)
-class _Host:
-    """One user's host; messages wait until it is ready and reads."""
-
-    user: str
-    # As whom it works; None until that can be said, of one whose jobs run already.
-    account: Account | None
-    stream: Stream | None = None
-    child: Child | None = None
-    ready: bool = False
-    # Where its shadows listen, once it is ready.
-    address: str = ""
-    # Whether it gets no further jobs, and ends with its last one.
-    leaving: bool = False
-    waiting: deque[HostMessage] = field(default_factory=deque)
-    # The first of them, if its sending has begun.
-    begun: HostMessage | None = None
-    # What the present process has been sent of ads that jobs have in common.
-    kept: KeptAds = field(default_factory=KeptAds)
-    pump: asyncio.Task[None] | None = None
-    idle_timer: asyncio.TimerHandle | None = None
-    jobs: set[JobId] = field(default_factory=set)
-    # Without an account: until when its jobs may be running, by the steady clock, and whether the
-    # log has that they wait.
-    leases: dict[JobId, float] = field(default_factory=dict)
-    waits: bool = False
-    # Jobs, running or not, of which the present process has events that wait for room.
-    unwritten: set[JobId] = field(default_factory=set)
-    # When it gets no further jobs, by the steady clock (SHADOW_WORKLIFE).
-    old_at: float = 0.0
-    began: float = 0.0
-
-    def stop_timer(self) -> None:
-        """There is something to do, or no host any more."""
-        if self.idle_timer is not None:
-            self.idle_timer.cancel()
-            self.idle_timer = None
-
-
 class ShadowHosts:
     """Every shadow host of the schedd."""
 
@@ -129,9 +92,9 @@ class ShadowHosts:
         self._schedd = schedd
         self._records = records
         # The host that gets a user's next job; those that leave are only in `_all`.
-        self._current: dict[str, _Host] = {}
-        self._all: set[_Host] = set()
-        self._by_job: dict[JobId, _Host] = {}
+        self._current: dict[str, UserHost] = {}
+        self._all: set[UserHost] = set()
+        self._by_job: dict[JobId, UserHost] = {}
         # By user, how many hosts died soon after they began, one after the other.
         self._deaths: dict[str, int] = {}
         self._stopping = False
@@ -237,7 +200,7 @@ class ShadowHosts:
 
     # -- which host -------------------------------------------------------------------------
 
-    def _host_of(self, job: Job, *, runs: bool) -> _Host:
+    def _host_of(self, job: Job, *, runs: bool) -> UserHost:
         host = self._current.get(job.user)
         if host is not None and self._is_old(host):
             self._retire(host)
@@ -248,17 +211,17 @@ class ShadowHosts:
             runtime = self._schedd.runtime
             account = None if runs else self._schedd.accounts.to_start(job.user)
             life = runtime.config.value(ShadowKnobs.SHADOW_WORKLIFE)
-            host = _Host(job.user, account, old_at=runtime.clock.monotonic() + life)
+            host = UserHost(job.user, account, old_at=runtime.clock.monotonic() + life)
             # A host that is known is one that lives: nothing may fail between these.
             self._current[job.user] = host
             self._all.add(host)
             tasks.spawn(self._serve(host), f"shadow host of {host.user}")
         return host
 
-    def _is_old(self, host: _Host) -> bool:
+    def _is_old(self, host: UserHost) -> bool:
         return self._schedd.runtime.clock.monotonic() > host.old_at
 
-    def _retire(self, host: _Host) -> None:
+    def _retire(self, host: UserHost) -> None:
         """Give a host no further jobs; without any it ends now, else with the last one."""
         host.stop_timer()
         host.leaving = True
@@ -267,7 +230,7 @@ class ShadowHosts:
         if not host.jobs:
             self._send(host, StopHost("graceful"))
 
-    def _note_idle(self, host: _Host) -> None:
+    def _note_idle(self, host: UserHost) -> None:
         if host.leaving:
             self._retire(host)
             return
@@ -276,7 +239,7 @@ class ShadowHosts:
 
     # -- words to a host ----------------------------------------------------------------------
 
-    def _send(self, host: _Host, message: HostMessage) -> None:
+    def _send(self, host: UserHost, message: HostMessage) -> None:
         """Send a word now, or when the host can take it."""
         stream = host.stream
         if stream is None or not host.ready or host.waiting or stream.congested:
@@ -290,19 +253,19 @@ class ShadowHosts:
             for word in host.kept.words_for(message):
                 stream.post(word)
 
-    def _give_up(self, host: _Host) -> None:
+    def _give_up(self, host: UserHost) -> None:
         """End a host that takes no words; its listener notices, and has its jobs taken over."""
         if host.child is not None:
             self._problem(host, f"takes no words, {len(host.waiting)} wait")
             host.child.signal(9)
 
-    def _pump(self, host: _Host) -> None:
+    def _pump(self, host: UserHost) -> None:
         """See to it that what waits is sent as the host reads."""
         if host.stream is None or not host.ready or host.pump is not None:
             return
         host.pump = tasks.spawn(self._send_waiting(host, host.stream), f"words to {host.user}")
 
-    async def _send_waiting(self, host: _Host, stream: Stream) -> None:
+    async def _send_waiting(self, host: UserHost, stream: Stream) -> None:
         try:
             while host.waiting and host.stream is stream:
                 host.begun = host.waiting[0]
@@ -321,7 +284,7 @@ class ShadowHosts:
 
     # -- one host's life ------------------------------------------------------------------------
 
-    async def _serve(self, host: _Host) -> None:
+    async def _serve(self, host: UserHost) -> None:
         """Keep one user's host alive for as long as there is work for it."""
         clock = self._schedd.runtime.clock
         try:
@@ -342,7 +305,7 @@ class ShadowHosts:
             if self._current.get(host.user) is host:
                 del self._current[host.user]
 
-    async def _has_account(self, host: _Host) -> bool:
+    async def _has_account(self, host: UserHost) -> bool:
         """Return when it is known as whom a host works; False if it has no job any more by then."""
         while host.account is None and not self._stopping:
             try:
@@ -359,7 +322,7 @@ class ShadowHosts:
         host.leases.clear()
         return not self._stopping
 
-    def _give_up_ended(self, host: _Host, failure: NotStarted | NotForked) -> None:
+    def _give_up_ended(self, host: UserHost, failure: NotStarted | NotForked) -> None:
         """Take it that jobs have ended whose lease is over, and which nobody could look for."""
         now = self._schedd.runtime.clock.steady()
         for job in [job for job in host.jobs if host.leases.get(job, now) <= now]:
@@ -369,21 +332,21 @@ class ShadowHosts:
             host.waiting = deque(
                 word
                 for word in host.waiting
-                if not (isinstance(word, JobMessage) and _job_of(word) == job)
+                if not (isinstance(word, JobMessage) and job_of(word) == job)
             )
             report_refusal(self._schedd, job, failure, ran=True)
 
-    def _take_events(self, host: _Host) -> None:
+    def _take_events(self, host: UserHost) -> None:
         """Have the events written that a host has left and no shadow after it will."""
         left, host.unwritten = host.unwritten - host.jobs, set()
         if left and not self._stopping:
             with tasks.reported("The events that a shadow host left"):
                 self._schedd.scheduler.on_events_left(sorted(left))
 
-    def _is_over(self, host: _Host) -> bool:
+    def _is_over(self, host: UserHost) -> bool:
         return self._stopping or (host.leaving and not host.jobs)
 
-    async def _live_once(self, host: _Host) -> None:
+    async def _live_once(self, host: UserHost) -> None:
         """Have a host process and listen to it until its end, which leaves nothing open."""
         try:
             await self._spawn(host)
@@ -401,15 +364,16 @@ class ShadowHosts:
 
     async def _await_end(self, child: Child, *, patient: bool) -> None:
         """Wait until a host that has hung up is gone: its shadows must not live beside others."""
-        for seconds in (_STOP_SECONDS if patient else _FIRST_PAUSE_SECONDS, _STOP_SECONDS):
+        for seconds in (_STOP_SECONDS if patient else _HANGS_UP_SECONDS, _STOP_SECONDS):
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(seconds):
                     await child.wait()
             if not child.signal(9):
                 return
 
-    async def _spawn(self, host: _Host) -> None:
+    async def _spawn(self, host: UserHost) -> None:
         assert host.account is not None
+        host.forked, host.began_well, host.trouble = False, False, ""
         stream, theirs = Stream.pair()
         try:
             host.child = await self._schedd.runtime.processes.zygote.fork(
@@ -424,15 +388,20 @@ class ShadowHosts:
         finally:
             os.close(theirs)
         host.stream, host.kept = stream, KeptAds()
+        host.forked = True
 
-    async def _listen(self, host: _Host) -> None:
+    async def _listen(self, host: UserHost) -> None:
         assert host.stream is not None
         while True:
             message = read_host_message(await host.stream.receive_forever())
             if isinstance(message, HostReady):
-                host.ready, host.address = True, message.address
+                host.ready = host.began_well = True
+                host.address = message.address
                 if host.waiting:
                     self._pump(host)
+            elif isinstance(message, HostTrouble):
+                host.trouble = bounded_reason(message.text)
+                self._problem(host, host.trouble)
             elif isinstance(message, UpdateJob | ShadowExited | TransferRecord):
                 # One job's trouble is no reason to give up a host that has many.
                 with tasks.reported(f"{type(message).__name__} of a shadow host"):
@@ -440,25 +409,25 @@ class ShadowHosts:
             else:
                 raise RemoteProtocolError(f"a shadow host sent {type(message).__name__}")
 
-    def _on_news(self, host: _Host, message: UpdateJob | ShadowExited | TransferRecord) -> None:
+    def _on_news(self, host: UserHost, message: UpdateJob | ShadowExited | TransferRecord) -> None:
         if isinstance(message, UpdateJob):
             self._on_update(host, message)
         elif isinstance(message, ShadowExited):
             self._on_exit(host, message)
-        elif _job_of(message) in host.jobs:
-            self._records.transferred(_job_of(message), message.kind, message.record)
+        elif job_of(message) in host.jobs:
+            self._records.transferred(job_of(message), message.kind, message.record)
 
-    def _on_update(self, host: _Host, message: UpdateJob) -> None:
-        job = _job_of(message)
+    def _on_update(self, host: UserHost, message: UpdateJob) -> None:
+        job = job_of(message)
         attributes = self._believed(host, job, message.attributes)
-        _note_unwritten(host, job, attributes)
+        host.note_unwritten(job, attributes)
         if attributes:
             self._schedd.scheduler.on_job_update(job, attributes)
         if message.answered:
             self._schedd.on_disk.then(partial(self._send, host, UpdateKept(*job)))
 
     def _believed(
-        self, host: _Host, job: JobId, attributes: Mapping[str, str]
+        self, host: UserHost, job: JobId, attributes: Mapping[str, str]
     ) -> Mapping[str, str]:
         """Return what a host may say of a job; what it may not is a line in the log."""
         runs = job in host.jobs
@@ -476,13 +445,13 @@ class ShadowHosts:
             self._problem(host, f"may not change {names} of {job}")
         return kept
 
-    def _on_exit(self, host: _Host, message: ShadowExited) -> None:
-        job = _job_of(message)
+    def _on_exit(self, host: UserHost, message: ShadowExited) -> None:
+        job = job_of(message)
         if job not in host.jobs:
             self._problem(host, f"reports the end of {job}, which it does not run")
             return
         believed_of_it = self._believed(host, job, message.attributes)
-        _note_unwritten(host, job, believed_of_it)
+        host.note_unwritten(job, believed_of_it)
         attributes = dict(believed_of_it)
         if host.address:
             attributes[SHADOW_ADDRESS] = quote_line(host.address)
@@ -496,22 +465,16 @@ class ShadowHosts:
         if not host.jobs:
             self._note_idle(host)
 
-    async def _replace(self, host: _Host) -> None:
+    async def _replace(self, host: UserHost) -> None:
         """After a host's death: have its jobs taken over, at once unless it dies all the time."""
         lived = self._schedd.runtime.clock.monotonic() - host.began
         deaths = 0 if lived > _HEALTHY_SECONDS else self._deaths.get(host.user, 0) + 1
         self._deaths[host.user] = deaths
         self._problem(host, f"died with {len(host.jobs)} jobs")
         if deaths > 1:
-            await asyncio.sleep(_pause_seconds(deaths))
-        # A start that it never got is still a start; of the others the starters may be alive, also
-        # of the one whose sending had begun: it may have come to its end.
-        words = [
-            word for word in host.waiting if isinstance(word, JobMessage) and word is not host.begun
-        ]
-        host.begun = None
-        unsent = {_job_of(word) for word in words if isinstance(word, StartShadow)}
-        host.waiting = deque(word for word in words if _job_of(word) in unsent)
+            await asyncio.sleep(pause_seconds(deaths))
+        unsent = host.take_unsent()
+        self._fail_starts(host, host.take_in_vain(deaths))
         lost = [job for job in host.jobs if job not in unsent]
         for job in lost:
             # Those that left the queue meanwhile have no shadow again.
@@ -520,27 +483,30 @@ class ShadowHosts:
         with tasks.reported("Taking over the jobs of a shadow host"):
             self._schedd.scheduler.on_host_lost(lost)
 
-    def _problem(self, host: _Host, text: str) -> None:
+    def _fail_starts(self, host: UserHost, jobs: Iterable[JobId]) -> None:
+        """End the runs of jobs whose shadow cannot begin: they go on when it can, and rest until.
+
+        Compat: in the reference one that has no shadow is idle after its first one's death, and
+        started again with the next match
+        (test_jobs_whose_host_cannot_begin_are_told_why_and_rest).
+        """
+        for job in jobs:
+            reason = f"The job has no shadow: {host.trouble or 'its process dies as it begins'}"
+            host.jobs.discard(job)
+            self._by_job.pop(job, None)
+            with tasks.reported(f"The failed start of job {job}"):
+                queued = self._schedd.queue.jobs.get(job)
+                if queued is not None:
+                    self._schedd.events.write(queued, ShadowExceptionEvent(message=reason))
+                code = int(VacateReasonCode.ShadowException)
+                report = {"VacateReason": quote_line(reason), "VacateReasonCode": str(code)}
+                self._schedd.scheduler.on_shadow_exited(
+                    job, int(ShadowExit.EXCEPTION), report, reusable=False
+                )
+
+    def _problem(self, host: UserHost, text: str) -> None:
         self._schedd.runtime.log.problem(f"The shadow host of {host.user}: {text}")
-
-
-def _job_of(message: JobMessage) -> JobId:
-    return JobId(message.cluster, message.proc)
 
 
 def _as_passing(error: Exception) -> NotForked:
     return NotForked(f"{type(error).__name__}: {error}")
-
-
-def _pause_seconds(deaths: int) -> float:
-    """Return how long a host that died so often in a row is not replaced: longer each time."""
-    # As a real a large power is infinite, or no number at all.
-    doublings = min(deaths, 16)
-    return min(_FIRST_PAUSE_SECONDS * 2.0**doublings, _LONGEST_PAUSE_SECONDS)
-
-
-def _note_unwritten(host: _Host, job: JobId, attributes: Mapping[str, str]) -> None:
-    """Note whether a host has events of a job that wait, if that is what it says."""
-    text = attributes.get(SHADOW_EVENTS)
-    if text is not None:
-        (host.unwritten.discard if text == "undefined" else host.unwritten.add)(job)

@@ -27,6 +27,7 @@ from kettle.runtime.remote_settings import load_for_child
 from kettle.runtime.sockets.stream import Stream
 from kettle.runtime.storage.files import Files
 from kettle.shadow.service import ShadowHost
+from kettle.wire.messages.shadow_host import HostTrouble
 
 
 def main(arguments: bytes, descriptors: list[int]) -> int:
@@ -36,7 +37,7 @@ def main(arguments: bytes, descriptors: list[int]) -> int:
     `descriptors[0]` is the schedd's socket pair.
     """
     config = load_for_child("SHADOW")
-    log = open_log(config, DaemonArguments(), "SHADOW")
+    log = open_log(config, DaemonArguments(), "SHADOW", needed=False)
     config.forgive(log.problem)
     privileges = settle(config, log, Account.unpack(arguments))
     log.privileged = privileges.as_root
@@ -78,6 +79,10 @@ async def _live(config: Config, log: Log, privileges: Privileges, control: int) 
     family = read_inheritance(os.environ).family
     if family:
         network.add_family(family)
+    schedd = Stream.over(control)
+    if log.trouble:
+        # Jobs run all the same.
+        await schedd.send(HostTrouble(f"its log {log.path} cannot be written: {log.trouble}"))
     network.folder_rights = privileges.as_root
     await network.listen(None)
     files = Files()
@@ -87,7 +92,7 @@ async def _live(config: Config, log: Log, privileges: Privileges, control: int) 
     safe = not privileges.can_switch or kernel.can_switch_threads()
     host = ShadowHost(
         runtime,
-        Stream.over(control),
+        schedd,
         schedd_address=_schedd_address(config, files),
         aside=ThreadedAside() if safe else InlineAside(),
     )
@@ -98,7 +103,8 @@ async def _live(config: Config, log: Log, privileges: Privileges, control: int) 
         await host.serve()
     except KettleError as error:
         log.problem(f"The shadow host cannot go on: {error}")
-        raise
+        await schedd.send(HostTrouble(f"it cannot go on: {error}"))
+        return 1
     finally:
         await own.end()
         log("The shadow host ends")

@@ -109,6 +109,12 @@ class TransferRecord(JobMessage, word=14):
     record: ClassAd = ad()
 
 
+class HostTrouble(HostMessage, word=15):
+    """What keeps a host from its work, or its log from telling of that: a sentence."""
+
+    text: str = string()
+
+
 WORDS: dict[int, type[HostMessage]] = {
     int(kind.word): kind
     for kind in (
@@ -123,6 +129,7 @@ WORDS: dict[int, type[HostMessage]] = {
         ShadowExited,
         HostReady,
         TransferRecord,
+        HostTrouble,
     )
     if kind.word is not None
 }

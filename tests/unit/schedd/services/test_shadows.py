@@ -17,6 +17,7 @@ from kettle.errors import ConnectionLost, KettleError, NotForked
 from kettle.policy.attribute_protection import ProtectedNames
 from kettle.policy.lease import RUN_LEASE
 from kettle.records import queue_log
+from kettle.records.event_kinds import ShadowExceptionEvent
 from kettle.records.unwritten_events import SHADOW_EVENTS
 from kettle.runtime import tasks
 from kettle.runtime.context import Runtime
@@ -32,6 +33,7 @@ from kettle.testing.processes import FakeChild, FakeProcesses
 from kettle.testing.world import World, run_in_world
 from kettle.wire.messages.shadow_host import (
     HostReady,
+    HostTrouble,
     JobMessage,
     SetAttributes,
     ShadowExited,
@@ -69,6 +71,8 @@ class Stage:
         self.jobs: dict[JobId, Job] = {}
         self.updates: list[tuple[int, dict[str, str]]] = []
         self.recorded: list[int] = []
+        self.written: list[ShadowExceptionEvent] = []
+        self.events = SimpleNamespace(write=lambda _job, event: self.written.append(event))
         self.queue_settings = ProtectedNames(
             frozenset({"owner", "jobuniverse"}), frozenset(), frozenset()
         )
@@ -507,15 +511,41 @@ def test_hosts_that_die_at_once_follow_each_other_ever_more_slowly(tmp_path: Pat
         # As in the schedd, where what is taken over is started only when it is on disk.
         def later(jobs: Iterable[JobId]) -> None:
             for job in list(jobs):
-                asyncio.get_running_loop().call_later(0.01, partial(stage.start, job.cluster))
+                start = partial(stage.start, job.cluster, reconnect=True)
+                asyncio.get_running_loop().call_later(0.01, start)
 
         stage.on_host_lost = later  # type: ignore[method-assign]
         stage.processes.zygote.entries[HOST_ENTRY] = die
-        stage.start(1)
+        stage.start(1, reconnect=True)
         await asyncio.sleep(600)
         assert 8 <= len(stage.processes.started) <= 25
         stage.processes.zygote.entries[HOST_ENTRY] = stage.host
         await asyncio.sleep(100)
+
+    play(tmp_path, scenario)
+
+
+def test_jobs_whose_host_cannot_begin_are_told_why_and_rest(tmp_path: Path) -> None:
+    """What may be running somewhere is looked for, however long that takes."""
+
+    async def scenario(stage: Stage) -> None:
+        async def die(child: FakeChild) -> int:
+            stream = Stream.over(child.fds[0])
+            await stream.send(HostTrouble("it cannot go on: no room"))
+            stream.close()
+            return 1
+
+        stage.processes.zygote.entries[HOST_ENTRY] = die
+        stage.start(1)
+        stage.start(2, reconnect=True)
+        await asyncio.sleep(30)
+        assert stage.story == ["ended 1.0"]
+        (event,) = stage.written
+        assert event.message == "The job has no shadow: it cannot go on: no room"
+        assert stage.hosts.running == 1
+        stage.processes.zygote.entries[HOST_ENTRY] = stage.host
+        await asyncio.sleep(100)
+        assert stage.story == ["ended 1.0", "take over 2.0"]
 
     play(tmp_path, scenario)
 
