@@ -30,6 +30,7 @@ from pool_jobs import (
 )
 from system_pools import LIBRARIES, SOURCES, find_interpreter
 
+SLEEP = "executable = /bin/sleep\narguments = 600\ntransfer_executable = false\n"
 TRUE = "executable = /bin/true\ntransfer_executable = false\n"
 DAEMONS = ("collector", "negotiator", "schedd", "startd")
 
@@ -253,6 +254,31 @@ def kill_host_of_waiting(pool: PersonalPool, count: int) -> None:
 
     wait_until(lambda: waiting() == count, 15)
     os.kill(daemon_pid(pool, "condor_shadow"), signal.SIGKILL)
+
+
+@pytest.mark.parametrize("moves", [False, True])
+def test_a_shared_port_that_is_killed_is_where_it_was_or_everybody_says_where(
+    tmp_path: Path, work: Path, moves: bool
+) -> None:
+    settings = "USE_SHARED_PORT = true\nMASTER_BACKOFF_CONSTANT = 0\n"
+    with personal_pool(tmp_path, settings) as pool:
+        place = Path(pool.log_folder, ".collector_address")
+        before = place.read_text()
+        job = submit(
+            pool,
+            work,
+            f"{SLEEP}queue\n",
+        )
+        job.wait_for(1, 30)
+        if moves:
+            Path(pool.folder, "lock", "shared_port_ad.port").write_text("1\n")
+        os.kill(daemon_pid(pool, "condor_shared_port"), signal.SIGKILL)
+        wait_until(lambda: run_tool(pool, "condor_status", "-af", "Name")[0] == 0, 40)
+        assert (place.read_text() != before) == moves
+        wait_until(lambda: run_tool(pool, "condor_rm", "-all")[0] == 0, 40)
+        job.wait_for(9, 30)
+        following = submit(pool, work / "on", f"{TRUE}queue\n")
+        following.wait_for(5, 60)
 
 
 def test_jobs_run_whose_shadows_cannot_write_their_log_and_the_schedd_says_so(

@@ -23,6 +23,7 @@ from kettle.runtime.sockets.listening import raise_descriptor_limit
 from kettle.runtime.sockets.network_commands import host_of
 from kettle.runtime.sockets.shared_port import (
     endpoint_folder,
+    note_port,
     pass_on,
     receive_exactly,
     receive_word,
@@ -111,6 +112,7 @@ class SharedPortService:
             }
         )
         try:
+            note_port(runtime.config, runtime.files, runtime.network.address.port)
             runtime.files.write_atomically(self._ad_file, "\n".join(ad.lines()) + "\n")
         except StorageError as error:
             if error.errno not in PASSING:

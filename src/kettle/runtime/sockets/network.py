@@ -165,13 +165,17 @@ class CommandNetwork:
 
     def _on_contact(self, contacts: str) -> None:
         """Tell others, from now on, through whom we can be called."""
-        self.standing.address = self.address.with_parameter("CCBID", contacts)
+        self.move(self.address.with_parameter("CCBID", contacts))
+
+    def move(self, address: Sinful) -> None:
+        """Be at another address from now on, and have everybody told."""
+        self.standing.address = address
         for tell in self._told:
             try:
                 tell()
             except (KettleError, OSError) as error:
                 # One file on a full disk: the others, and the registration itself, go on.
-                self._log.problem(f"Not everybody knows that we are called by {contacts}: {error}")
+                self._log.problem(f"Not everybody knows that we are at {address}: {error}")
 
     async def open_transport(self, sinful: Sinful, seconds: float) -> Transport:
         """Make a connection; the part that differs between networks."""

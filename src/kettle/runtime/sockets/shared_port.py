@@ -97,6 +97,31 @@ def read_public_address(config: Config, files: Files) -> Sinful | None:
 Rights = Callable[[], contextlib.AbstractContextManager[None]]
 
 
+def last_port(config: Config, files: Files) -> int:
+    """Return where the shared port listened before it died, as far as it is known; else 0.
+
+    The kernel chose that port; whoever runs behind it still says so of himself.
+    """
+    path = _port_file(config)
+    try:
+        text = files.read_text(path, limit=16).strip() if path else ""
+    except KettleError:
+        return 0
+    return int(text) if text.isdecimal() and int(text) < 65536 else 0
+
+
+def note_port(config: Config, files: Files, port: int) -> None:
+    """Have a later shared port know where this one listens; StorageError."""
+    path = _port_file(config)
+    if path:
+        files.write_atomically(path, f"{port}\n")
+
+
+def _port_file(config: Config) -> str:
+    ad = config.get("SHARED_PORT_DAEMON_AD_FILE")
+    return f"{ad}.port" if ad else ""
+
+
 class Endpoint:
     """The daemon's end: takes descriptors from the shared port and gives them to `on_socket`."""
 

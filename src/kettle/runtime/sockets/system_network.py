@@ -9,6 +9,7 @@ import asyncio
 import contextlib
 import socket
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kettle.config.knobs.network import NetworkKnobs
@@ -29,6 +30,7 @@ from kettle.runtime.sockets.shared_port import (
     Rights,
     endpoint_folder,
     is_behind_shared_port,
+    last_port,
     make_id,
     read_public_address,
 )
@@ -90,6 +92,8 @@ class SystemNetwork(CommandNetwork):
             if port is None
             else plan_listening(self.config, port)
         )
+        if self.config.subsystem == "SHARED_PORT" and plan.ports == (0,):
+            plan = replace(plan, ports=(last_port(self.config, Files()), 0))
         self._listeners, datagrams = open_listeners(plan)
         self._accepting = Accepting(self._listeners, self._on_connection, self._tell)
         if datagrams:
@@ -142,6 +146,16 @@ class SystemNetwork(CommandNetwork):
         """Be reached through the shared port again if our socket was deleted; StorageError."""
         if self._endpoint is not None:
             self._endpoint.restore()
+            self._follow_shared_port(self._endpoint)
+
+    def _follow_shared_port(self, endpoint: Endpoint) -> None:
+        """Say where we are now, if the shared port that was started again had to move."""
+        public = read_public_address(self.config, Files())
+        if public is None or (public.host, public.port) == (self.address.host, self.address.port):
+            return
+        address = public.with_parameter("sock", endpoint.name)
+        contacts = self.address.parameter("CCBID")
+        self.move(address.with_parameter("CCBID", contacts) if contacts else address)
 
     def _on_connection(self, sock: socket.socket) -> None:
         if self.intercept is not None:

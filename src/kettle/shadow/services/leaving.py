@@ -12,6 +12,7 @@ from kettle.errors import WireError
 from kettle.policy.kill_signals import wished_seconds
 from kettle.runtime import tasks
 from kettle.shadow.leaving import Leave, choose_leave, wants_grace
+from kettle.shadow.services.reconnect import follow
 from kettle.shadow.shadow_machine import Event, Phase
 from kettle.wire.messages.claims import (
     ClaimMessage,
@@ -87,6 +88,7 @@ class Leaving:
             run.log(f"The claim could not be deactivated: {error}")
             if self._ordered is leave:
                 self._ordered = None
+                await follow(run)
                 asyncio.get_running_loop().call_later(LEAVE_RETRY_SECONDS, self._order_again, run)
             return
         run.reusable = reply.boolean("Start") is True

@@ -114,7 +114,7 @@ async def look_for_starter(run: Run) -> None:
         except (WireError, OSError) as error:
             run.log(f"Attempt {attempt} to reconnect failed: {error}")
             # Where it has moved is asked at once, but not if it moves back and forth.
-            moved = await _follow(run) and not moved
+            moved = await follow(run) and not moved
         if moved:
             continue
         if run.state.phase is Phase.LOST:
@@ -139,8 +139,11 @@ async def _find_startd(run: Run) -> Place | None:
     given = run.claim.birthday
     if given is None or found.began_at < given:
         return None
-    # The same startd is elsewhere only as far as its broker has another number for it.
-    return found if _is_another(run, found) or found.address.ccb_contacts else None
+    # The same startd is elsewhere only as far as its broker has another number for it, or its
+    # shared port had to move.
+    address = found.address
+    moves = address.ccb_contacts or address.shared_port_id
+    return found if moves or _is_another(run, found) else None
 
 
 def _is_another(run: Run, found: Place) -> bool:
@@ -151,6 +154,9 @@ def _is_another(run: Run, found: Place) -> bool:
     if found.began_at != run.claim.birthday or not run.claim.address:
         return found.began_at != run.claim.birthday
     before, now = Sinful.parse(run.claim.address), found.address
+    if before.shared_port_id:
+        # Its name behind a shared port, which may have moved, no other process has.
+        return before.shared_port_id != now.shared_port_id
     return (before.port, before.shared_port_id) != (now.port, now.shared_port_id)
 
 
@@ -165,7 +171,7 @@ async def _is_successor(run: Run) -> bool:
     )
 
 
-async def _follow(run: Run) -> bool:
+async def follow(run: Run) -> bool:
     """See whether the startd is at another address now.
 
     That is so since it was started again, or since its broker has another number for it. Then it
