@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
     from kettle.runtime.context import Runtime
     from kettle.schedd.queue.job_queue import JobQueue
+    from kettle.schedd.queue.jobs import Job
 
 FILE_NAME = "lent_accounts"
 """The register, in the spool."""
@@ -90,8 +91,7 @@ class OwnerAccounts:
             self._had_one |= {
                 user
                 for user, jobs in queue.by_user.items()
-                if user not in self._register.uids
-                and any((job.ad.integer("NumJobStarts") or 0) > 0 for job in jobs.values())
+                if user not in self._register.uids and any(_has_run(job) for job in jobs.values())
             }
 
     def reconfigure(self) -> None:
@@ -228,6 +228,11 @@ class OwnerAccounts:
     def _is_taken(self, uid: int) -> bool:
         daemon = self._runtime.privileges.daemon
         return uid in {daemon.uid, daemon.gid} or bool(name_service.holder_of(uid))
+
+
+def _has_run(job: Job) -> bool:
+    """Tell whether a job runs or has run; of one that had just begun the queue has its claim."""
+    return (job.ad.integer("NumJobStarts") or 0) > 0 or "ClaimId" in job.ad
 
 
 @functools.cache

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from kettle.attributes.codes import HoldReasonCode
+from kettle.classad import ClassAd
 from kettle.errors import NotForked, NotFoundError, NotKnownNow, StorageError
 from kettle.runtime.process import name_service
 from kettle.runtime.process.lent_accounts import UNUSED, read_register
@@ -58,13 +59,15 @@ def begin(tmp_path: Path, said: Sayings, moment: list[float]) -> Callable[..., O
     # Who is somebody else already need not switch to be it: the tests' user is the daemon's.
     privileges = Privileges(account_of(os.getuid()), can_switch=True)
 
-    def make(*ran: str, files: Files | None = None) -> OwnerAccounts:
+    def make(
+        *ran: str, files: Files | None = None, begun: dict[str, Any] | None = None
+    ) -> OwnerAccounts:
         clock = SimpleNamespace(steady=lambda: moment[0])
         runtime: Any = SimpleNamespace(
             privileges=privileges, files=files or Files(), log=said, clock=clock
         )
         made = OwnerAccounts(runtime, str(tmp_path), "here")
-        job = SimpleNamespace(ad=SimpleNamespace(integer=lambda _: 1))
+        job = SimpleNamespace(ad=ClassAd({"NumJobStarts": 1} if begun is None else begun))
         queue: Any = SimpleNamespace(by_user={user: {1: job} for user in ran})
         made.open(queue)
         return made
@@ -231,6 +234,22 @@ def test_a_guest_who_is_new_waits_while_the_name_service_fails(
     moment[0] += 3
     assert accounts.to_start(GUEST).lent
     assert not accounts.is_silent(GUEST)
+
+
+@pytest.mark.parametrize(
+    ("begun", "had_one"),
+    [({"ClaimId": "c", "NumJobStarts": 0}, True), ({"NumShadowStarts": 1}, False), ({}, False)],
+)
+def test_who_had_a_job_begun_before_this_schedd_had_an_account(
+    begin: Begin, begun: dict[str, Any], had_one: bool
+) -> None:
+    """Also where the queue had not heard of its program's start yet, but not if none was begun."""
+    accounts = begin("no-such-one@here", begun=begun)
+    if had_one:
+        with pytest.raises(NotKnownNow, match="who had one"):
+            accounts.of("no-such-one@here")
+    else:
+        assert accounts.of("no-such-one@here").lent
 
 
 def test_who_has_no_name_is_lent_nothing(begin: Begin) -> None:
