@@ -1,7 +1,8 @@
 """A simulated disk: what was not synced may be lost with the power, and it may be full or broken.
 
 The bytes are in real files, which nobody else looks at. What this adds is memory of how much of
-each durable file the disk has promised to keep. (`kettle.testing.disk` is stricter, for one file.)
+each durable file the disk has promised to keep, and of which names (`names.py`).
+(`kettle.testing.disk` is stricter, for one file.)
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import errno
 import os
 import random
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from kettle.errors import StorageError
@@ -21,19 +22,22 @@ from kettle.runtime.storage import event_logs, small_files
 from kettle.runtime.storage.disk import SystemDisk
 from kettle.runtime.storage.durable import WorkerSynchronizer
 from kettle.runtime.storage.files import Files
+from kettle.testing.simulation.names import NameJournal, path_of
 from kettle.testing.simulation.processes import SimulatedProcess, act, current_process
 
 # Room on a disk that is not full.
 PLENTY = 1 << 60
+_ALL_KEPT: Mapping[str, NameJournal] = {}
 # How long a sync takes.
 SYNC_SECONDS = (0.0005, 0.02)
 
 
 class SimulatedDisk(SystemDisk):
-    """One machine's disk; names are kept at once, bytes when they are synced."""
+    """One machine's disk, whose file systems are `names`; elsewhere names are kept at once."""
 
-    def __init__(self, source: random.Random) -> None:
+    def __init__(self, source: random.Random, names: Mapping[str, NameJournal] = _ALL_KEPT) -> None:
         self.random = source
+        self.names = names
         # Bytes that it still takes, and what every write or every sync fails with.
         self.room = PLENTY
         self.write_error = 0
@@ -124,8 +128,16 @@ class SimulatedDisk(SystemDisk):
         if self.sync_error:
             self._lost.add(facts.st_ino)
             raise OSError(self.sync_error, os.strerror(self.sync_error))
-        if not stat.S_ISDIR(facts.st_mode) and facts.st_ino not in self._lost:
+        if stat.S_ISDIR(facts.st_mode):
+            self.promise_names(path_of(fd))
+        elif facts.st_ino not in self._lost:
             self._kept[facts.st_ino] = max(facts.st_size, self._kept.get(facts.st_ino, 0))
+
+    def promise_names(self, folder: str) -> None:
+        """Keep the names that a folder has now."""
+        for top, journal in self.names.items():
+            if folder == top or folder.startswith(f"{top}/"):
+                journal.promise(folder)
 
     def lose(self, path: str) -> None:
         """Lose what of a file is not on the disk, which a sync told somebody who is gone."""
@@ -142,8 +154,16 @@ class SimulatedDisk(SystemDisk):
         self._lost.discard(facts.st_ino)
 
     def lose_power(self) -> list[str]:
-        """Cut every durable file somewhere behind what was synced; return what was lost."""
+        """Lose names, and cut every durable file somewhere behind what was synced; say what."""
         lost = []
+        for journal in self.names.values():
+            lost += journal.lose_power(self.random)
+        self._paths |= {
+            entry.inode(): entry.path
+            for top in self.names
+            for entry in os.scandir(top)
+            if entry.inode() in self._paths
+        }
         for inode, kept in self._kept.items():
             path = self._paths.get(inode)
             if path is None:
@@ -203,6 +223,7 @@ class SimulatedFiles(Files):
         super().write_atomically(path, data, mode=mode, durable=False)
         if durable:
             self._simulated.note_written(path)
+            self._simulated.promise_names(os.path.dirname(path))
 
     def rename(self, source: str, target: str) -> None:
         """Rename."""
@@ -215,7 +236,9 @@ class SimulatedFiles(Files):
         super().remove(path)
 
     def sync_folder(self, path: str) -> None:
-        """Names are kept at once."""
+        """Keep the names that a folder has now."""
+        act()
+        self._simulated.promise_names(path)
 
     def _take(self, path: str, size: int) -> None:
         try:

@@ -48,6 +48,7 @@ from kettle.testing.network import MemoryNetwork
 from kettle.testing.simulation.cables import SimulatedHub
 from kettle.testing.simulation.disk import SimulatedDisk, SimulatedFiles
 from kettle.testing.simulation.jobs import SimulatedJobProcesses, Witness
+from kettle.testing.simulation.names import NameJournal
 from kettle.testing.simulation.processes import (
     Life,
     ProcessTable,
@@ -151,7 +152,9 @@ class Machine:
         self.name = name
         self.address = address
         # Where the daemons have their files, and where users have the logs of their jobs.
-        self.disk, self.home = SimulatedDisk(around.random), SimulatedDisk(around.random)
+        parts = [f"{folder}/{part}" for part in ("log", "spool", "execute", "lock")]
+        names = {part: NameJournal(f"{part}.graves") for part in parts}
+        self.disk, self.home = SimulatedDisk(around.random, names), SimulatedDisk(around.random)
         self.clock = VirtualClock()
         self.was_set_back = False
         self.up = True
@@ -162,8 +165,8 @@ class Machine:
         self._stops: dict[str, Callable[[str], None]] = {}
         self._kinds: list[DaemonKind] = []
         self._configs: dict[tuple[str, str], Config] = {}
-        for part in ("log", "spool", "execute", "lock"):
-            (folder / part).mkdir(parents=True, exist_ok=True)
+        for part in parts:
+            os.makedirs(part, exist_ok=True)
         self.folder = folder
         self._text = _CONFIGURATION.format(folder=folder, name=name, central=around.central) + text
         self._lives: dict[str, Life] = {

@@ -20,6 +20,7 @@ from kettle.testing.simulation.machines import (
     Machine,
     Surroundings,
 )
+from kettle.testing.simulation.names import WatchedNames
 from kettle.testing.simulation.processes import (
     MortalLoop,
     ProcessTable,
@@ -82,6 +83,8 @@ class SimulatedPool:
             self.execution_points.append(make("fp1", 10, _OF_OTHER))
         self._by_name = {machine.name: machine for machine in self.machines}
         spare_the_system()
+        names = {top: names for each in self.machines for top, names in each.disk.names.items()}
+        WatchedNames(names).install()
         watch_event_logs(lambda process: self._by_name[process.machine].home)
         self.users = [User(name, self.access_points[at]) for name, at in shape.users]
         if shape.skewed:
