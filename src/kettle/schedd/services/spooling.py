@@ -199,6 +199,10 @@ class SpoolCommands:
         if job.id not in schedd.queue.jobs:
             schedd.spool.remove_job(job.id)
             raise NotFoundError(f"job {job.id} left while its files arrived")
+        if "StageInStart" not in job.ad:
+            # It had no folder here: where it began meanwhile its run is elsewhere, and so its files
+            # come home.
+            self._check_waits(job)
         was_new = spooling.is_waiting_for_files(job.ad) and "StageInFinish" not in job.ad
         changes = spooling.finished(job.ad, folder, started, finished)
         schedd.queue.update(job.id, changes)

@@ -190,6 +190,21 @@ def test_files_do_not_change_under_a_job_that_has_begun_to_run_as_they_arrived(
     assert not any("Stage" in each for each in arrival.story)
 
 
+def test_a_job_that_began_elsewhere_as_its_files_came_to_the_disk_stays_there(
+    tmp_path: Path,
+) -> None:
+    """Its ad would tell of a folder that its run, begun with another, knows nothing of."""
+
+    def begin() -> None:
+        arrival.runs |= arrival.folder.exists()
+
+    arrival = Arrival(tmp_path, begin)
+    arrival.job.status = JobStatus.IDLE
+    with pytest.raises(KettleError, match=r"7\.0 .*its files stay as they are"):
+        asyncio.run(arrival.take())
+    assert not any("Stage" in each for each in arrival.story)
+
+
 class Fetching:
     """A client that fetches a job's output, as far as the schedd sends it."""
 
