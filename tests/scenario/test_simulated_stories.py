@@ -678,3 +678,35 @@ def test_a_job_that_ended_is_not_made_to_leave_when_its_claim_is_given_back(
         assert [line for line in pool.log if "Busy -> Cleaning" in line] != []
 
     tell(tmp_path, story)
+
+
+@pytest.mark.parametrize("acts", [1, 4, 8, 12, 16, 20, 24])
+def test_a_spooled_job_s_output_comes_home_whenever_the_power_goes_as_its_run_ends(
+    acts: int, tmp_path: Path
+) -> None:
+    async def story(pool: SimulatedPool) -> None:
+        [user], [machine] = pool.users, pool.access_points
+        wish = Wish("far", seconds=20.0, code=0, transfers=True, spools=True)
+        user.submit(wish)
+        await asyncio.sleep(15)
+        [run] = pool.witness.executions
+        [host] = [each for each in pool.table.living() if each.name.startswith("condor_shadow")]
+        await asyncio.sleep(run.began + 19.5 - asyncio.get_running_loop().time())
+
+        def end(_: SimulatedProcess) -> None:
+            machine.lose_power()
+            pool.later(5.0, machine.regain_power)
+
+        host.doom(acts, end)
+        await asyncio.sleep(60)
+        assert not host.alive
+        verdict = Verdict(1)
+        await wait_for_the_end(pool, verdict)
+        assert verdict.violations == []
+        assert checks.find_violations(pool) == []
+        assert (machine.folder / "far.out").read_text() in {
+            each.output for each in pool.witness.executions if each.code is not None
+        }
+        assert not list((machine.folder / "spool").glob("*/*/cluster*"))
+
+    tell(tmp_path, story)

@@ -195,7 +195,8 @@ def _check_job(
     finished = [run for run in runs if run.code is not None]
     folder = user.machine.folder
     events = [event for event in log if event.proc == int(record["ProcId"])]
-    yield from _check_log(user.machine, wish, events, record, ran=bool(runs))
+    if not wish.spools:
+        yield from _check_log(user.machine, wish, events, record, ran=bool(runs))
     yield from _check_record(record, wish, len(finished))
     # Of a cluster those are removed that have not ended before.
     late = [run for run in finished if run.ended is None or run.ended > wish.removal_asked_at]

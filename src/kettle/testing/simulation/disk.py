@@ -123,6 +123,7 @@ class SimulatedDisk(SystemDisk):
 
     async def promise(self, fd: int) -> None:
         """Sync a file in virtual time."""
+        act()
         facts = os.fstat(fd)
         await asyncio.sleep(self.random.uniform(*self.sync_seconds))
         if self.sync_error:

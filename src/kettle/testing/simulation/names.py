@@ -21,6 +21,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from kettle.runtime.process import kernel
+from kettle.testing.simulation.processes import act
+
+_rename_by_flags = kernel._rename  # noqa: SLF001 - it is stood in for, as the others are
 _open, _rename, _link, _unlink = os.open, os.rename, os.link, os.unlink
 _mkdir, _rmdir, _fsync = os.mkdir, os.rmdir, os.fsync
 
@@ -84,6 +88,14 @@ class NameJournal:
 
         self._note(source, f"{source} becomes {target}", undo, grave, os.path.dirname(target))
 
+    def renamed_by_flags(self, source: str, target: str, flags: int) -> None:
+        """Note that two names were exchanged, or that one is another now that was nobody's."""
+
+        def undo() -> None:
+            _rename_by_flags(target, source, flags)
+
+        self._note(source, f"{source} becomes {target}", undo, "", os.path.dirname(target))
+
     def _bury(self, path: str) -> str:
         try:
             if stat.S_ISDIR(os.lstat(path).st_mode):
@@ -136,7 +148,10 @@ class NameJournal:
 
 
 class WatchedNames:
-    """Has `os` tell the journals of all machines, by the folders that are file systems."""
+    """Has `os` tell the journals of all machines, by the folders that are file systems.
+
+    Each change is an act of the process that makes it.
+    """
 
     def __init__(self, journals: Mapping[str, NameJournal]) -> None:
         self._journals = journals
@@ -148,6 +163,7 @@ class WatchedNames:
             setattr(os, name, getattr(self, name))
         setattr(os, "replace", self.rename)  # noqa: B010 - it is not our own
         setattr(os, "remove", self.unlink)  # noqa: B010
+        setattr(kernel, "_rename", self.rename_by_flags)  # noqa: B010
 
     def journal_of(self, path: str) -> NameJournal | None:
         """Return the journal of a path's file system; None for one that keeps all at once."""
@@ -211,13 +227,21 @@ class WatchedNames:
 
     def link(self, source: Any, target: Any, **how: Any) -> None:
         """Give a file a second name."""
-        _link(source, target, **how)
         place, journal = self._find(target, how.get("dst_dir_fd"))
+        _link(source, target, **how)
         if journal is not None:
             journal.made(place)
 
+    def rename_by_flags(self, source: str, target: str, flags: int) -> None:
+        """Rename without replacing, or exchange two names."""
+        _, journal = self._find(source, None)
+        _rename_by_flags(source, target, flags)
+        if journal is not None:
+            journal.renamed_by_flags(source, target, flags)
+
     def fsync(self, fd: int) -> None:
         """Sync a file, or promise a folder's names."""
+        act()
         if stat.S_ISDIR(os.fstat(fd).st_mode):
             self.promise(path_of(fd))
         else:
@@ -235,7 +259,10 @@ class WatchedNames:
             place = os.fsdecode(place)
         if dir_fd is not None and not place.startswith("/"):
             place = f"{path_of(dir_fd)}/{place}"
-        return place, self.journal_of(place)
+        journal = self.journal_of(place)
+        if journal is not None:
+            act()
+        return place, journal
 
 
 def path_of(fd: int) -> str:

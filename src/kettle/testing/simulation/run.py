@@ -20,6 +20,7 @@ from pathlib import Path
 
 from kettle.attributes.codes import JobStatus
 from kettle.schedd.queue.factory import Paused
+from kettle.schedd.queue.spooling import is_waiting_for_files
 from kettle.testing.simulation import checks, faults
 from kettle.testing.simulation.children import ChildFailed, run_in_children, warm
 from kettle.testing.simulation.pool import SimulatedPool
@@ -123,15 +124,22 @@ async def wait_for_the_end(pool: SimulatedPool, verdict: Verdict) -> None:
             return
         if loop.time() >= look_after:
             look_after = loop.time() + _RELEASE_SECONDS
-            _release_held(pool)
+            _look_after_jobs(pool)
     verdict.violations.append("the pool did not finish in time")
 
 
-def _release_held(pool: SimulatedPool) -> None:
+def _look_after_jobs(pool: SimulatedPool) -> None:
+    """Do what each user does about jobs that wait for him."""
     for user, wish in pool.wishes():
         schedd = user.machine.service("SCHEDD")
         if schedd is None or not wish.cluster:
             continue
+        if wish.spools and (job := schedd.queue.job(wish.cluster, 0)) is not None:
+            if is_waiting_for_files(job.ad):
+                user.spool(wish)
+                continue
+            if job.status == JobStatus.COMPLETED:
+                user.fetch(wish)
         jobs = [schedd.queue.job(wish.cluster, proc) for proc in range(wish.procs)]
         statuses = {job.ad.integer("JobStatus") for job in jobs if job is not None}
         cluster = schedd.queue.clusters.get(wish.cluster)

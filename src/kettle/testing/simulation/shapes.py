@@ -110,6 +110,7 @@ def _draw_wish(source: random.Random, shape: Shape, user: str, number: int, *, m
         lease=source.choice(LEASES),
         transfers=source.random() < 0.2,
     )
+    wish.spools = wish.transfers and source.random() < 0.4
     kind = source.random() if not wish.transfers else 1.0
     if kind < 0.1:
         wish.procs = source.randint(2, 6)
@@ -129,7 +130,7 @@ def _draw_wish(source: random.Random, shape: Shape, user: str, number: int, *, m
             "OnExitRemove": "NumJobCompletions > JobMaxRetries || ExitCode =?= 0",
         }
     elif source.random() < 0.3:
-        policy = source.choice(POLICIES)
+        policy = source.choice(POLICIES[:-1] if wish.spools else POLICIES)
         wish.more |= policy
         wish.removes_itself = "PeriodicRemove" in policy
     return wish

@@ -8,19 +8,36 @@ from __future__ import annotations
 
 import asyncio
 import math
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from functools import partial
 
+from kettle.attributes.codes import HoldReasonCode, JobStatus
+from kettle.attributes.version import CONDOR_VERSION
 from kettle.classad import ClassAd
 from kettle.classad.text import quote_old
+from kettle.client.spool import place_for
 from kettle.errors import KettleError
 from kettle.runtime.context import Runtime
 from kettle.runtime.sockets.stream import Stream
+from kettle.runtime.storage.beside_files import BesideFiles
+from kettle.runtime.storage.transfer_files import LocalFiles
 from kettle.testing.simulation.machines import Machine
 from kettle.testing.simulation.processes import SimulatedProcess
+from kettle.transfer.go_ahead import Terms
+from kettle.transfer.plan import plan_input
+from kettle.transfer.receiving import download
+from kettle.transfer.sending import upload
 from kettle.wire.commands import Command
 from kettle.wire.messages import qmgmt as calls
-from kettle.wire.messages.queue_queries import ActOnJobs
+from kettle.wire.messages.queue_queries import (
+    ActOnJobs,
+    SpoolJobFiles,
+    SpoolJobIds,
+    SpoolReply,
+    TransferData,
+    TransferDataCount,
+)
 from kettle.wire.messages.rpc import Call, Reply
 
 HOLD, RELEASE, REMOVE, VACATE, VACATE_FAST, SUSPEND, CONTINUE = 1, 2, 3, 5, 6, 8, 9
@@ -37,6 +54,8 @@ class Wish:
     lease: str = "2400"
     # Whether its files travel; else it runs where its user's files are.
     transfers: bool = False
+    # Whether they do so by way of the spool: sent with the job, and fetched after its end.
+    spools: bool = False
     # How many jobs its cluster has; those of more than one are made late, two at a time.
     procs: int = 1
     # Attributes beside or instead of the usual ones, as expressions.
@@ -79,6 +98,31 @@ class User:
             return 0
 
         self.machine.around.table.start("condor_submit", self.machine.name, life)
+
+    def spool(self, wish: Wish) -> None:
+        """Begin to send the input of a job that waits for it."""
+        self._begin("condor_submit -spool", wish, _spool)
+
+    def fetch(self, wish: Wish) -> None:
+        """Begin to fetch the output of a job that has ended."""
+        self._begin("condor_transfer_data", wish, _fetch)
+
+    def _begin(
+        self,
+        title: str,
+        wish: Wish,
+        what: Callable[[User, SimulatedProcess, Wish], Awaitable[None]],
+    ) -> None:
+        async def life(process: SimulatedProcess) -> int:
+            try:
+                await what(self, process, wish)
+            except KettleError as error:
+                self.machine.note(f"{title} of {wish.name}: {error}")
+                return 1
+            self.machine.note(f"{title} of {wish.name} is done")
+            return 0
+
+        self.machine.around.table.start(title, self.machine.name, life)
 
     def act(self, action: int, wish: Wish) -> None:
         """Begin to act on a job; who removes it and is told so may rely on it."""
@@ -134,6 +178,14 @@ async def _call(stream: Stream, request: Call) -> Reply:
     return request.read_answer(await stream.receive())
 
 
+# What a job is submitted with whose files are to come.
+_WAITS_FOR_FILES = {
+    "JobStatus": str(int(JobStatus.HELD)),
+    "HoldReason": '"Spooling input data files"',
+    "HoldReasonCode": str(int(HoldReasonCode.SpoolingInput)),
+}
+
+
 async def _submit(user: User, process: SimulatedProcess, wish: Wish) -> None:
     if wish.transfers:
         (user.machine.folder / f"{wish.name}.in").write_text(f"for {wish.name}")
@@ -143,7 +195,9 @@ async def _submit(user: User, process: SimulatedProcess, wish: Wish) -> None:
     for name, text in _attributes(user.machine, wish).items():
         stream.post(calls.SetAttribute2(cluster, -1, text, name, 2))
     if wish.procs == 1:
-        await call(calls.NewProc(cluster))
+        proc = (await call(calls.NewProc(cluster))).value
+        for name, text in (_WAITS_FOR_FILES if wish.spools else {}).items():
+            stream.post(calls.SetAttribute2(cluster, proc, text, name, 2))
     else:
         arguments = f"{wish.seconds:.3f} {wish.code} {wish.name}.$(Process)"
         digest = f"arguments={arguments}\nmax_materialize=2\n\nQueue {wish.procs}\n"
@@ -155,6 +209,40 @@ async def _submit(user: User, process: SimulatedProcess, wish: Wish) -> None:
         wish.cluster = 0
         raise KettleError(f"the commit was refused: {answer.value}")
     wish.acknowledged = True
+    if wish.spools:
+        await _spool(user, process, wish)
+
+
+async def _spool(user: User, process: SimulatedProcess, wish: Wish) -> None:
+    stream = await _connect(user, process, Command.SPOOL_JOB_FILES_WITH_PERMS)
+    job = ClassAd({"ClusterId": wish.cluster, "ProcId": 0})
+    for name, text in _attributes(user.machine, wish).items():
+        job.insert_text(name, text)
+    await stream.send(SpoolJobFiles(CONDOR_VERSION, 1))
+    await stream.send(SpoolJobIds([(wish.cluster, 0)]))
+    storage = LocalFiles()
+    plan = plan_input(job, storage)
+    terms = Terms("SUBMIT", peer="the schedd")
+    outcome = await stream.run(upload(plan.items, storage, terms, sandbox_bytes=plan.sandbox_bytes))
+    if outcome.failure is not None:
+        raise KettleError(outcome.failure.reason)
+    if SpoolReply.read(await stream.receive()).code != 1:
+        raise KettleError("the schedd did not take the files")
+    stream.close()
+
+
+async def _fetch(user: User, process: SimulatedProcess, wish: Wish) -> None:
+    stream = await _connect(user, process, Command.TRANSFER_DATA_WITH_PERMS)
+    await stream.send(TransferData(CONDOR_VERSION, f"ClusterId == {wish.cluster}"))
+    count = TransferDataCount.read(await stream.receive()).jobs
+    for _ in range(count):
+        job = (await stream.receive()).ad()
+        terms = Terms("TOOL", peer="the schedd")
+        outcome = await stream.run(download(place_for(job), BesideFiles(), terms))
+        if outcome.failure is not None:
+            raise KettleError(outcome.failure.reason)
+    await stream.send(stream.writer().integer(1))
+    stream.close()
 
 
 async def _edit(user: User, process: SimulatedProcess, wish: Wish, name: str, text: str) -> None:
@@ -202,6 +290,10 @@ def _attributes(machine: Machine, wish: Wish) -> dict[str, str]:
             "TransferInput": quote_old(f"{wish.name}.in"),
             "TransferOutput": quote_old(f"{wish.name}.out"),
         }
+    if wish.spools:
+        # Its log would be in the spool, too, where nobody could read it after its end.
+        del attributes["UserLog"]
+        attributes["LeaveJobInQueue"] = "JobStatus == 4 && StageOutFinish is undefined"
     if wish.procs > 1:
         del attributes["Arguments"]
         attributes["Args"] = quote_old(f"{wish.seconds:.3f} {wish.code} {wish.name}.0")
