@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
+from kettle.attributes.codes import JobAction
 from kettle.classad import ClassAd
 from kettle.errors import RefusedError, RemoteProtocolError, StorageError
 from kettle.records import history_query
@@ -271,7 +272,7 @@ class QueueCommands:
         plans: list[actions.Plan] = []
         try:
             await self._act(survey, request, actor, plans)
-            if sum(len(plan.done) for plan in plans) <= _SEEN_TO_LEAVE:
+            if len(survey.jobs) <= _SEEN_TO_LEAVE:
                 # Who asks for the queue right after a removal expects the jobs to be out of it.
                 await self._follow(plans)
                 await schedd.on_disk.settle()
@@ -308,8 +309,9 @@ class QueueCommands:
         actor: Actor,
         plans: list[actions.Plan],
     ) -> None:
-        """Commit an action and return when it is on disk; `plans` are what was committed."""
+        """Commit an action and return when it is on disk; `plans` are what is still to follow."""
         schedd, clusters = self._schedd, survey.clusters
+        releases = request.action is JobAction.RELEASE
         for start in range(0, max(1, len(survey.jobs)), actions.SLICE):
             jobs = survey.jobs[start : start + actions.SLICE]
             plan = actions.plan(schedd.queue, request, actor, schedd.now(), jobs, clusters)
@@ -321,4 +323,9 @@ class QueueCommands:
                 if plan.transaction.taken:
                     plans.append(plan)
             await asyncio.sleep(0)
-        await schedd.journal.flush()
+            if releases:
+                # Each may begin at once, and by then its log is to tell of its release.
+                await schedd.journal.flush()
+                await self._follow(plans)
+        if not releases:
+            await schedd.journal.flush()
