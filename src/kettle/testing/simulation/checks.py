@@ -154,14 +154,7 @@ def _check_wish(
     pool: SimulatedPool, user: User, wish: Wish, history: list[dict[str, str]]
 ) -> Iterator[str]:
     """Yield what is wrong with the jobs of a cluster that has left the queue."""
-    # The schedd's answer may have been lost on its way, when it had removed them already.
-    was_removed = wish.removed or (
-        wish.to_be_removed
-        and any(
-            (each.get("ClusterId"), each.get("JobStatus")) == (str(wish.cluster), _REMOVED)
-            for each in history
-        )
-    )
+    was_removed = _was_removed(wish, history)
     log = _read_log(user.machine.folder / f"{wish.name}.log")
     for problem in _check_order(user.machine, wish, [event for event in log if event.proc < 0]):
         yield f"cluster {wish.cluster} of {user.machine.name} ({wish.name}) {problem}"
@@ -180,6 +173,17 @@ def _check_wish(
             yield from (f"{name} {problem}" for problem in problems)
         else:
             yield f"{name} is {len(records)} times in the history"
+
+
+def _was_removed(wish: Wish, history: list[dict[str, str]]) -> bool:
+    """Whether a user removed a cluster: the answer may have been lost on its way, when it was."""
+    return wish.removed or (
+        wish.to_be_removed
+        and any(
+            (each.get("ClusterId"), each.get("JobStatus")) == (str(wish.cluster), _REMOVED)
+            for each in history
+        )
+    )
 
 
 def _check_job(
