@@ -14,7 +14,7 @@ import sys
 import time
 from collections.abc import Callable
 
-from kettle.errors import ConfigError, NotFoundError
+from kettle.errors import ConfigError, NotFoundError, StorageError
 from kettle.pool.folder import PoolFolder
 from kettle.pool.processes import LEAVE_SECONDS, works_in
 from kettle.pool.readiness import (
@@ -90,6 +90,13 @@ def _launch_master(pool: PoolFolder, notify: str) -> int:
     environment["NOTIFY_SOCKET"] = notify
     # -P: the folder that `kettle up` is called in may hold a queue.py, and is no module path.
     output = os.path.join(pool.log_folder, "master.out")
+    try:
+        os.close(os.open(output, _APPENDING, 0o640))
+    except OSError as error:
+        # What the kernel says of it as a process begins, it says of the program.
+        raise StorageError(
+            f"cannot write {output}: {error.strerror}", hint="LOG of the configuration says where"
+        ) from error
     return os.posix_spawn(
         sys.executable,
         [sys.executable, "-P", "-m", "kettle.master", "-f"],

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from kettle.config import Config
+from kettle.errors import StorageError
 from kettle.pool import running
 from kettle.pool.folder import PoolFolder
 from kettle.pool.settings import PoolSettings, render_configuration
@@ -75,6 +76,7 @@ def test_a_master_ignores_nothing_that_its_starter_ignores(
 
     true_spawn = os.posix_spawn
     monkeypatch.setattr(os, "posix_spawn", spawn)
+    (tmp_path / "log").mkdir()
     ignored = [signal.SIGQUIT, signal.SIGTERM, signal.SIGUSR1]
     before = [signal.signal(number, signal.SIG_IGN) for number in ignored]
     try:
@@ -86,3 +88,10 @@ def test_a_master_ignores_nothing_that_its_starter_ignores(
     mask = int((tmp_path / "out").read_text().split()[1], 16)
     # The two behind the standard ones are of the C library's own.
     assert mask & 0x7FFFFFFF == 0
+
+
+def test_a_log_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    """The kernel would say it of the program that is started."""
+    (tmp_path / "log").write_text("no folder")
+    with pytest.raises(StorageError, match=f"cannot write {tmp_path}/log/master.out: Not a dir"):
+        running._launch_master(StubbornPool(str(tmp_path), {}, None), "@nobody")

@@ -238,12 +238,15 @@ def choose_location(
 ) -> tuple[Centre | Member | None, joining.Offered | None]:
     """Return where the pool is to stand (None: as it stood, else alone), and the token given."""
     if arguments.host is not None:
-        address = read_machine_facts()["IP_ADDRESS"]
+        own = address = read_machine_facts()["IP_ADDRESS"]
         port = DEFAULT_PORT
         if arguments.host:
             address, port = parse_endpoint(arguments.host)
         if not is_own_address(address):
-            raise UsageError(f"{address} is no address of this machine")
+            raise UsageError(
+                f"{address} is no address of this machine",
+                hint=f"names are not looked up; give one that others reach, such as {own}",
+            )
         return Centre(address, port), None
     if not arguments.join:
         return None, None

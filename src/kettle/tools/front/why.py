@@ -236,9 +236,10 @@ def describe_hold(job: ClassAd) -> str:
         meaning = HoldReasonCode(code).doc
     except ValueError:
         meaning = ""
-    more = f" {meaning}" if meaning else ""
+    # Code 0 is of what has none: the reason is all there is.
+    more = f": {meaning}" if meaning and code else "."
     return (
-        f"It is held: {reason.rstrip('.')}. (Code {code}:{more}) "
+        f"It is held: {reason.rstrip('.')}. (Code {code}{more}) "
         f"When that is mended: condor_release {name_of(job)}"
     )
 
