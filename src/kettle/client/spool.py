@@ -19,8 +19,9 @@ from kettle.errors import RefusedError, WireError
 from kettle.runtime.storage.beside_files import PART_PREFIX, BesideFiles, BesideTarget
 from kettle.runtime.storage.transfer_files import LocalFiles, LocalTarget
 from kettle.transfer.go_ahead import Terms
+from kettle.transfer.landing import Landing, plan_landing
 from kettle.transfer.outcome import Outcome
-from kettle.transfer.plan import Landing, plan_input, plan_landing
+from kettle.transfer.plan import plan_input
 from kettle.transfer.receiving import download
 from kettle.transfer.remaps import parse_remaps
 from kettle.transfer.sending import upload

@@ -11,17 +11,15 @@ import pytest
 from kettle.classad import ClassAd
 from kettle.errors import RefusedError
 from kettle.transfer.items import Look, SendDirectory, SendFile, SendUrl, Unlisted
+from kettle.transfer.landing import Landing, only_folder, plan_landing
 from kettle.transfer.plan import (
     STDOUT_NAME,
-    Landing,
     Plan,
     changed_files,
     count_input,
     list_spooled,
     make_catalogue,
-    only_folder,
     plan_input,
-    plan_landing,
     plan_output,
     size_limit,
     split_at_commas,

@@ -24,8 +24,9 @@ from kettle.transfer.items import (
     SendUrl,
     Unlisted,
 )
+from kettle.transfer.landing import Landing
 from kettle.transfer.outcome import Failure, Outcome, UrlResult
-from kettle.transfer.plan import Landing, check_name
+from kettle.transfer.plan import check_name
 from kettle.transfer.receiving import download
 from kettle.transfer.sending import upload
 from kettle.wire.dialog import Dialog, Receive, Send, Words

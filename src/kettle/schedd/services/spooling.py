@@ -31,8 +31,9 @@ from kettle.schedd.queue.job_ids import JobId
 from kettle.schedd.queue.jobs import Job
 from kettle.schedd.queue.selection import look, parse_constraint
 from kettle.transfer.go_ahead import Terms
+from kettle.transfer.landing import own_logs, plan_landing
 from kettle.transfer.outcome import Failure
-from kettle.transfer.plan import Plan, executable_name, own_logs, plan_in_place, plan_landing
+from kettle.transfer.plan import Plan, executable_name, plan_in_place
 from kettle.transfer.receiving import download
 from kettle.transfer.sending import upload
 from kettle.wire.commands import Command

@@ -17,7 +17,7 @@ from kettle.runtime.storage import folder_swap
 from kettle.runtime.storage.folder_merge import merge_by_steps
 from kettle.shadow.endings import Wish
 from kettle.shadow.services.checkpoints import GatheredFolder
-from kettle.transfer.plan import own_logs
+from kettle.transfer.landing import own_logs
 from kettle.transfer.spool_names import ENDED, OUTPUT, left_directory, spool_directory
 
 if TYPE_CHECKING:

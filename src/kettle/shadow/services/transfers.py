@@ -30,17 +30,9 @@ from kettle.shadow.services.url_checkpoints import UrlCheckpoints
 from kettle.shadow.shadow_machine import Phase
 from kettle.steps import take_all
 from kettle.transfer.go_ahead import Terms
+from kettle.transfer.landing import Landing, only_folder, plan_landing
 from kettle.transfer.outcome import DIRECTORY_BYTES, Failure, Outcome, Spent
-from kettle.transfer.plan import (
-    Landing,
-    Plan,
-    count_input,
-    is_url,
-    only_folder,
-    plan_input_by_steps,
-    plan_landing,
-    split_at_commas,
-)
+from kettle.transfer.plan import Plan, count_input, is_url, plan_input_by_steps, split_at_commas
 from kettle.transfer.receiving import download
 from kettle.transfer.sending import upload
 from kettle.wire.sinful import Sinful

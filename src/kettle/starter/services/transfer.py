@@ -28,10 +28,10 @@ from kettle.starter.services.plugins import JobPlugins
 from kettle.transfer.checkpoints import failure_name, manifest_name, number_of, place_of
 from kettle.transfer.go_ahead import Terms
 from kettle.transfer.items import PutUrls, SendFile, Unlisted
+from kettle.transfer.landing import Landing
 from kettle.transfer.outcome import Failure, Outcome
 from kettle.transfer.plan import (
     Catalogue,
-    Landing,
     Plan,
     list_spooled,
     make_catalogue,

@@ -14,6 +14,7 @@ import pytest
 
 from kettle.errors import StorageError
 from kettle.runtime.process.privileges import Privileges, account_of
+from kettle.runtime.sockets.shared_port import short_name
 from kettle.runtime.storage import folder_swap
 from kettle.runtime.storage.durable import InlineSynchronizer
 from kettle.runtime.storage.files import Files
@@ -140,8 +141,9 @@ def _link(path: Path) -> None:
 
 
 def _socket(path: Path) -> None:
-    with socket.socket(socket.AF_UNIX) as sock:
-        sock.bind(str(path))
+    # Where tests of tests have their files names are long.
+    with socket.socket(socket.AF_UNIX) as sock, short_name(str(path)) as name:
+        sock.bind(name)
 
 
 def _nothing(_: Path) -> None:
