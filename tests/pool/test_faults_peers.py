@@ -21,7 +21,16 @@ from kettle.runtime.storage.files import SystemSources
 from kettle.testing.pool_fixture import personal_pool
 from kettle.wire.commands import Command
 from kettle.wire.messages.collector import Update
-from pool_jobs import ask_queue, daemon_pid, run_as, run_tool, submit, submit_as, wait_until
+from pool_jobs import (
+    ask_queue,
+    daemon_pid,
+    log_text,
+    run_as,
+    run_tool,
+    submit,
+    submit_as,
+    wait_until,
+)
 
 TRUE = "executable = /bin/true\ntransfer_executable = false\n"
 OPEN = "ALLOW_WRITE = $(ALLOW_DEFAULT), *@$(UID_DOMAIN)\nALLOW_READ = *\n"
@@ -173,22 +182,26 @@ def test_names_and_jobs_of_others_are_refused_with_a_sentence(
 
 
 @pytest.mark.root
-def test_a_job_whose_owner_has_no_account_any_more_is_held_and_says_so(
+def test_a_job_whose_owner_has_no_account_any_more_waits_and_says_why(
     tmp_path: Path, work: Path
 ) -> None:
+    """The name service may know him again; that it is held after minutes is told elsewhere."""
     name = f"ktgone{os.getpid() % 100000}"
     subprocess.run(["useradd", "--no-create-home", name], check=True)
     try:
         with personal_pool(tmp_path, OPEN) as pool:
             submit_as(pool, pwd.getpwnam(name), work / "home", f"{TRUE}hold = true\nqueue\n")
+            mine = ("-allusers", "-constraint", f'Owner == "{name}"', "-af", "ClusterId")
+            (cluster,) = run_tool(pool, "condor_q", *mine)[1].split()
             subprocess.run(["userdel", "--force", name], check=True)
             assert run_tool(pool, "condor_release", "-all")[0] == 0
-            mine = f'Owner == "{name}" && HoldReasonCode == 23'
-            asked = ("-allusers", "-constraint", mine, "-af", "HoldReason")
-            wait_until(lambda: run_tool(pool, "condor_q", *asked)[1] != "", 30)
-            said = run_tool(pool, "condor_q", *asked)[1]
-            assert said.startswith(f"there is no account '{name}' on this machine, and none is ")
-            assert said.endswith(", who had one\n")
+            why = f"there is no account '{name}' on this machine, and none is lent to {name}@"
+
+            def tell() -> str:
+                return run_tool(pool, "kettle", "why", f"{cluster}.0")[1]
+
+            wait_until(lambda: why in tell(), 30, tell)
+            assert why in log_text(pool, "SchedLog")
             submit(pool, work / "after", f"{TRUE}queue\n").wait_for(5, 30)
     finally:
         subprocess.run(["userdel", "--force", name], check=False, capture_output=True)

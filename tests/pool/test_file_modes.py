@@ -42,7 +42,7 @@ EXPECTED = (
     (r"spool/.*", "any", 0o600),
     (r"lock/daemon_sock", "d", 0o700),
     (r"lock/daemon_sock/\w+", "s", 0o600),
-    (r"lock/shared_port_ad", "f", 0o644),
+    (r"lock/shared_port_ad(\.port)?", "f", 0o644),
 )
 # Of the pool of the whole machine, whose users read its history.
 OF_THE_MACHINE = (

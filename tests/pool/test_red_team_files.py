@@ -35,8 +35,8 @@ BROUGHT: dict[str, str | None] = {
     "folder_of_links": LINKED_FOLDER,
     "endless": r"reading from file \S+/endless: \(errno 22\) Invalid argument",
     "inside": LINKED_FOLDER,
-    # As in the reference: an empty folder, nothing, and a program of the owner's own.
-    "many/closed": "",
+    "many/closed": r"reading from folder \S+/many/closed: \(errno 13\) Permission denied",
+    # As in the reference: nothing, and a program of the owner's own.
     "inside/pipe": "",
     "many/shell": "",
     # A link or a file, as it was when the program was ended.

@@ -14,7 +14,8 @@ now. Whoever had an account in this schedd's life, or jobs that had run before i
 therefore never lent one; somebody else may be, who has an account and submits for the first time.
 
 What may pass, a silence of the name service or a disk that has no room, costs nobody anything: it
-is `NotKnownNow`, and who gets that tries again. Limit: after a day of it, it is believed.
+is `NotKnownNow`, and who gets that tries again. Limit: after a day of it, it is believed; where the
+name service itself says for some minutes that it knows him no more, it is sooner.
 """
 
 from __future__ import annotations
@@ -46,6 +47,8 @@ FILE_NAME = "lent_accounts"
 _LARGEST = (lent_accounts.LONGEST_USER + 16) * (lent_accounts.MOST_ENTRIES + 2)
 LONGEST_SILENCE_SECONDS = 24 * 3600
 """What has lasted so long counts as what is so for good: jobs are held for it."""
+LONGEST_ABSENCE_SECONDS = 300
+"""The same where the name service answers, and has no account of one who had one."""
 # How long what a silent name service has said is taken for what it would say: it may take seconds.
 _AGAIN_SECONDS = 2.0
 # Limit: damaged places that the log tells of.
@@ -54,16 +57,20 @@ _MOST_TOLD = 10
 
 @dataclass(slots=True)
 class _Silence:
-    """Since when somebody cannot be found, when that was asked last, and what was said then."""
+    """Since when somebody cannot be found, when that was asked last, and what was said then.
+
+    `longest` is how long that may pass.
+    """
 
     since: float
     asked: float = 0.0
     why: str = ""
+    longest: float = LONGEST_SILENCE_SECONDS
 
     def error(self, now: float) -> NotFoundError:
         """Return what that is, by the steady clock: it may pass, unless it has lasted too long."""
-        lasts = now < self.since + LONGEST_SILENCE_SECONDS
-        return NotKnownNow(self.why) if lasts else NotFoundError(self.why)
+        passes = now < self.since + self.longest
+        return NotKnownNow(self.why) if passes else NotFoundError(self.why)
 
 
 class OwnerAccounts:
@@ -166,11 +173,13 @@ class OwnerAccounts:
         now = self._runtime.clock.steady() if silence is not None else 0.0
         return silence is not None and isinstance(silence.error(now), NotKnownNow)
 
-    def _passing(self, user: str, why: str) -> NotFoundError:
+    def _passing(
+        self, user: str, why: str, longest: float = LONGEST_SILENCE_SECONDS
+    ) -> NotFoundError:
         """Return the error of somebody who may be found later, unless that has lasted too long."""
         now = self._runtime.clock.steady()
         silence = self._silent.setdefault(user, _Silence(now))
-        silence.asked, silence.why = now, why
+        silence.asked, silence.why, silence.longest = now, why, longest
         error = silence.error(now)
         if isinstance(error, NotKnownNow):
             self.on_silent(user, error)
@@ -179,7 +188,9 @@ class OwnerAccounts:
     def _lend(self, owner: str, user: str, why: str) -> Account:
         if user in self._had_one:
             # Also who was a guest before: as that he would find nothing of what is his now.
-            raise self._passing(user, f"{why}, and none is lent to {user}, who had one")
+            sure = not name_service.why_unsure(owner)
+            longest = LONGEST_ABSENCE_SECONDS if sure else LONGEST_SILENCE_SECONDS
+            raise self._passing(user, f"{why}, and none is lent to {user}, who had one", longest)
         uid = self._register.uids.get(user)
         if uid is None:
             uid = self._enter(owner, user, why)

@@ -23,6 +23,7 @@ from kettle.schedd.beside import NotStarted
 from kettle.schedd.services import owner_accounts
 from kettle.schedd.services.owner_accounts import (
     FILE_NAME,
+    LONGEST_ABSENCE_SECONDS,
     LONGEST_SILENCE_SECONDS,
     OwnerAccounts,
 )
@@ -184,14 +185,24 @@ def test_a_job_whose_owner_can_be_nobody_here_is_held(begin: Begin) -> None:
     assert failed.value.code == HoldReasonCode.FailedToAccessUserAccount
 
 
-def test_a_job_whose_owner_is_not_found_just_now_waits_for_him_but_no_longer_than_a_day(
-    begin: Begin, moment: list[float], monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("unsure", "longest"),
+    [("", LONGEST_ABSENCE_SECONDS), ("the name service fails", LONGEST_SILENCE_SECONDS)],
+)
+def test_a_job_whose_owner_is_not_found_just_now_waits_for_him_but_not_for_ever(
+    begin: Begin,
+    moment: list[float],
+    monkeypatch: pytest.MonkeyPatch,
+    unsure: str,
+    longest: float,
 ) -> None:
+    """A name service that has no answer is waited for longer than one that says no."""
+    monkeypatch.setattr(owner_accounts.name_service, "why_unsure", lambda _: unsure)
     accounts = begin("ran@here")
     told: list[str] = []
     accounts.on_silent = lambda user, why: told.append(f"{user}: {why}")
     silence = "none is lent to ran@here, who had one"
-    for pause in (LONGEST_SILENCE_SECONDS - 1, 1):
+    for pause in (longest - 1, 1):
         with pytest.raises(NotForked, match=silence):
             accounts.to_start("ran@here")
         assert accounts.is_silent("ran@here")
