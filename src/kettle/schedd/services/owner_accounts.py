@@ -179,6 +179,9 @@ class OwnerAccounts:
         """Return the error of somebody who may be found later, unless that has lasted too long."""
         now = self._runtime.clock.steady()
         silence = self._silent.setdefault(user, _Silence(now))
+        if longest < silence.longest:
+            # A service that failed says no for the first time: that has not lasted yet.
+            silence.since = now
         silence.asked, silence.why, silence.longest = now, why, longest
         error = silence.error(now)
         if isinstance(error, NotKnownNow):

@@ -102,7 +102,6 @@ async def take_output(shadow: Run, stream: Stream) -> None:
     try:
         async with _alone(shadow):
             outcome = await stream.run(dialog)
-            await arrival.keep_part(outcome)
         _note_spent(shadow, "FileWrite", "NetRead", outcome.spent)
         # Before anything is waited for: the next transfer may begin.
         shadow.received_bytes += outcome.bytes
@@ -111,6 +110,8 @@ async def take_output(shadow: Run, stream: Stream) -> None:
             _fail(shadow, "Output", failure.reason, here_failed=True, subcode=failure.subcode)
         elif not _is_failure_report(shadow):
             _note_end(shadow, "Output", outcome)
+        # What is said of it is known before the starter's own report of the failure comes.
+        await arrival.keep_part(outcome)
     finally:
         await arrival.forget()
         await turn.give_back()

@@ -223,6 +223,21 @@ def test_a_job_whose_owner_is_not_found_just_now_waits_for_him_but_not_for_ever(
         accounts.to_start("ran@here")
 
 
+def test_a_name_service_that_failed_for_long_and_then_says_no_is_not_believed_at_once(
+    begin: Begin, moment: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = ["the name service fails"]
+    monkeypatch.setattr(owner_accounts.name_service, "why_unsure", lambda _: said[0])
+    accounts = begin("ran@here")
+    for answer in ("the name service fails", "", ""):
+        said[0] = answer
+        with pytest.raises(NotForked):
+            accounts.to_start("ran@here")
+        moment[0] += LONGEST_ABSENCE_SECONDS if answer else LONGEST_ABSENCE_SECONDS - 1
+    with pytest.raises(NotStarted):
+        accounts.to_start("ran@here")
+
+
 def test_whoever_asks_for_a_silent_owner_has_him_looked_for(begin: Begin) -> None:
     """Also for his event log alone: what waits for him must not wait for the next question."""
     accounts = begin("ran@here")
