@@ -181,8 +181,14 @@ def test_of_output_that_is_not_all_there_the_rest_comes(pool: PersonalPool, work
     lines = "transfer_output_files = state, missing\n"
     cluster = spool_script(pool, work, script, lines)
     wait_for_status(pool, cluster, 5)
+    ((reason,),) = ask_queue(pool, cluster, "HoldReason")
+    assert reason.startswith("Transfer output files failure at execution point"), reason
     run_tool(pool, "condor_transfer_data", cluster)
     assert (work / "out").read_text() == "part 1\n"
+    text = (work / "log").read_text()
+    events = [line[:3] for line in text.splitlines() if line[:3].isdecimal()]
+    assert events[-2:] == ["004", "012"]
+    assert events.count("040") == 4
     run_tool(pool, "condor_release", cluster)
     wait_for_status(pool, cluster, 4)
     fetch(pool, cluster)

@@ -48,12 +48,17 @@ def _nothing() -> None:
 
 
 async def put_in_place(
-    files: Files, privileges: Privileges, folder: str, check: Callable[[], object] = _nothing
+    files: Files,
+    privileges: Privileges,
+    folder: str,
+    check: Callable[[], object] = _nothing,
+    swapped: Callable[[], object] = _nothing,
 ) -> None:
     """Let what arrived take the place of `folder`, or be it; return when that is on disk.
 
     StorageError if it cannot be: then one of the two is there, whole. `check` is asked at the last
-    moment, and what it raises leaves everything as it was.
+    moment, and what it raises leaves everything as it was; `swapped` is told in the moment in which
+    the new one is there.
     """
     arriving, old = folder + ARRIVING, folder + OLD
     settle(privileges, folder)
@@ -68,6 +73,7 @@ async def put_in_place(
                 _swap(privileges, folder)
             else:
                 os.rename(arriving, old)
+        swapped()
         await sync_folders(files, privileges, _above(folder))
     except OSError as error:
         text = f"cannot put {folder} in place: {error.strerror}"

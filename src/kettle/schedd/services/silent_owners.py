@@ -59,6 +59,10 @@ class SilentOwners:
         except NotFoundError as error:
             # For good, it seems: his jobs are held as they are to start.
             schedd.runtime.log.problem(f"The jobs of {user} are not kept waiting: {error.message}")
+        except Exception:
+            # Whatever that is, it is told by the loop, and nobody waits for ever.
+            self._look_again(user, LONGEST_SECONDS)
+            raise
         else:
             schedd.runtime.log(f"{user} is found again: his jobs may start")
         self._waited_for.discard(user)

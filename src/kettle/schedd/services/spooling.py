@@ -142,15 +142,10 @@ class SpoolCommands:
         if self._schedd.scheduler.orders.has_run(job):
             raise RefusedError(f"a run of job {job.id} is not over yet: its files stay as they are")
 
-    def _let_begin_anew(self, job: Job) -> None:
-        """Take from a job what its runs left; raise the same as `_check_waits` where it is late.
-
-        Who sends his files once more wants them used, and not what was made of the former ones. A
-        run that begins as soon as they are there finds nothing else.
-        """
+    def _check_still_waits(self, job: Job) -> None:
+        """Raise the same as `_check_waits`, of a job that has not left meanwhile."""
         if job.id in self._schedd.queue.jobs:
             self._check_waits(job)
-        self._begin_anew(job)
 
     async def _take(self, stream: Stream, job: Job) -> None:
         if job.id in self._arriving:
@@ -195,15 +190,27 @@ class SpoolCommands:
         with files.as_owner():
             for name in own_logs(job.ad):
                 take_over(os.path.join(folder, name), os.path.join(arriving, name))
-        check = partial(self._let_begin_anew, job)
-        await folder_swap.put_in_place(runtime.files, runtime.privileges, folder, check)
+        # Who sends his files once more wants them used, and not what was made of the former ones: a
+        # run that begins as soon as they are there finds nothing else.
+        await folder_swap.put_in_place(
+            runtime.files,
+            runtime.privileges,
+            folder,
+            check=partial(self._check_still_waits, job),
+            swapped=partial(self._begin_anew, job),
+        )
         if job.id not in schedd.queue.jobs:
             schedd.spool.remove_job(job.id)
             raise NotFoundError(f"job {job.id} left while its files arrived")
         if "StageInStart" not in job.ad:
             # It had no folder here: where it began meanwhile its run is elsewhere, and so its files
             # come home.
-            self._check_waits(job)
+            try:
+                self._check_waits(job)
+            except RefusedError:
+                # Its next run would find them there.
+                schedd.spool.remove_job(job.id)
+                raise
         was_new = spooling.is_waiting_for_files(job.ad) and "StageInFinish" not in job.ad
         changes = spooling.finished(job.ad, folder, started, finished)
         schedd.queue.update(job.id, changes)

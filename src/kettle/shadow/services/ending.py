@@ -141,7 +141,7 @@ async def finish(run: Run) -> None:
     if run.hold_told:
         ending.events = ()
     _write_last_events(run, ending, now)
-    await bring_output_in(run)
+    await bring_output_in(run, ending)
     _report_exit(run, ending)
 
 

@@ -11,11 +11,12 @@ import os
 import posixpath
 from typing import TYPE_CHECKING
 
+from kettle.attributes.codes import ShadowExit
 from kettle.classad import ClassAd
 from kettle.runtime import tasks
 from kettle.runtime.storage import folder_swap
 from kettle.runtime.storage.folder_merge import merge_by_steps
-from kettle.shadow.endings import Wish
+from kettle.shadow.endings import Ending, has_ended
 from kettle.shadow.services.checkpoints import GatheredFolder
 from kettle.transfer.landing import own_logs
 from kettle.transfer.spool_names import ENDED, OUTPUT, left_directory, spool_directory
@@ -95,17 +96,25 @@ async def begin_with_whole_output(run: Run) -> None:
         await OutputStore(run, own).begin_run()
 
 
-async def bring_output_in(run: Run) -> None:
+async def bring_output_in(run: Run, ending: Ending) -> None:
     """Let what a spooled job's run ended with be the job's; what cannot be is told in the log.
 
-    It is fetched from where it is, then. A run that its machine lost begins anew; one that failed
-    as not all of its output could be sent is over.
+    It is fetched from where it is, then. A run that its machine lost, or had to give up, begins
+    anew with what this one had.
     """
     own = own_folder(run.host.spool or "", run.job, run.cluster, run.proc)
-    failed = run.request is not None and run.request.wish is Wish.ERROR
-    if not own or not (failed or run.report is not None or run.told is not None):
+    if not own or not _is_over(run, ending):
         return
     try:
         await OutputStore(run, own).end_run()
     except OSError as error:
         run.log(f"ERROR: The job's output stays beside {own}: {error}")
+
+
+def _is_over(run: Run, ending: Ending) -> bool:
+    """Whether the run's output counts: its program has ended, or the job is held or removed."""
+    if ending.exit in {ShadowExit.SHOULD_HOLD, ShadowExit.SHOULD_REMOVE}:
+        return True
+    if run.told is not None:
+        return True
+    return run.report is not None and has_ended(run.report)

@@ -10,11 +10,12 @@ from typing import Any
 
 import pytest
 
+from kettle.attributes.codes import ShadowExit
 from kettle.classad import ClassAd
 from kettle.runtime.process.privileges import Privileges, account_of
 from kettle.runtime.storage.durable import InlineSynchronizer
 from kettle.runtime.storage.files import Files
-from kettle.shadow.endings import Ending, ExitReport, Request, Wish
+from kettle.shadow.endings import Ending, ExitReport
 from kettle.shadow.services.spooled_output import (
     OutputStore,
     begin_with_whole_output,
@@ -89,27 +90,32 @@ def others(own: Path) -> list[str]:
 
 
 WHOLE = {"state": "output", "more": "output", "log": "events"}
-OVER: Any = {
-    "report": ExitReport(0, 100, ClassAd()), "told": Ending(100),
-    "request": Request(Wish.ERROR, "not all of it was there", 12),
-}  # fmt: skip
+ENDED, HELD, AWAY = Ending(ShadowExit.EXITED), Ending(ShadowExit.SHOULD_HOLD), Ending(107)
+REPORT = ExitReport(0, ShadowExit.EXITED, ClassAd())
+OVER: Any = [({"report": REPORT}, ENDED), ({"told": AWAY}, AWAY), ({"request": None}, HELD)]
 
 
-@pytest.mark.parametrize("how", sorted(OVER))
-def test_output_is_the_job_s_when_its_run_is_over(own: Path, how: str) -> None:
+@pytest.mark.parametrize(("known", "ending"), OVER)
+def test_output_is_the_job_s_when_its_run_is_over(
+    own: Path, known: dict[str, object], ending: Ending
+) -> None:
     run = run_of(own)
     receive(run, own)
     assert contents(own) == SENT
-    setattr(run, how, OVER[how])
-    asyncio.run(bring_output_in(run))
+    for name, value in known.items():
+        setattr(run, name, value)
+    asyncio.run(bring_output_in(run, ending))
     assert (contents(own), others(own)) == (WHOLE, [""])
 
 
-def test_a_run_whose_end_nobody_was_told_of_leaves_the_input_of_the_next(own: Path) -> None:
+@pytest.mark.parametrize("report", [None, ExitReport(9, 107, ClassAd())])
+def test_a_run_that_has_no_end_of_its_own_leaves_the_input_of_the_next(
+    own: Path, report: ExitReport | None
+) -> None:
     run = run_of(own)
     receive(run, own)
-    run.request = Request(Wish.VACATE, "away")
-    asyncio.run(bring_output_in(run))
+    run.report = report
+    asyncio.run(bring_output_in(run, AWAY))
     asyncio.run(begin_with_whole_output(run_of(own)))
     assert (contents(own), others(own)) == (SENT, [""])
 
@@ -118,8 +124,8 @@ def test_output_that_is_sent_again_is_all_there_is(own: Path) -> None:
     run = run_of(own)
     receive(run, own)
     receive(run, own, {"only": "this"})
-    run.report = OVER["report"]
-    asyncio.run(bring_output_in(run))
+    run.report = REPORT
+    asyncio.run(bring_output_in(run, ENDED))
     assert contents(own) == SENT | {"only": "this"}
 
 
@@ -127,10 +133,10 @@ def test_output_that_is_sent_again_is_all_there_is(own: Path) -> None:
 def test_who_is_killed_at_any_time_leaves_all_of_it_or_nothing(own: Path, syncs: int) -> None:
     """What is gone on with is a new run, or the same one, as its log tells of its end."""
     run = run_of(own, Disk(syncs))
-    run.report = OVER["report"]
+    run.report = REPORT
     try:
         receive(run, own)
-        asyncio.run(bring_output_in(run))
+        asyncio.run(bring_output_in(run, ENDED))
         killed = False
     except Killed:
         killed = True
@@ -147,20 +153,20 @@ def test_what_was_left_before_is_older_than_the_output(own: Path) -> None:
         (left / name).write_text("left")
     run = run_of(own)
     receive(run, own)
-    run.report = OVER["report"]
-    asyncio.run(bring_output_in(run))
+    run.report = REPORT
+    asyncio.run(bring_output_in(run, ENDED))
     assert (contents(own), contents(left)) == (WHOLE, {"checkpoint": "left"})
 
 
 def test_output_that_cannot_be_brought_in_is_told_of_and_kept(own: Path) -> None:
     run = run_of(own)
     receive(run, own)
-    run.report = OVER["report"]
+    run.report = REPORT
     for name in own.iterdir():
         name.unlink()
     own.rmdir()
     own.write_text("no folder")
-    asyncio.run(bring_output_in(run))
+    asyncio.run(bring_output_in(run, ENDED))
     (line,) = run.logged
     assert line.startswith(f"ERROR: The job's output stays beside {own}: ")
     assert others(own) == ["", ".ended"]
@@ -172,7 +178,7 @@ def test_a_job_that_is_not_in_the_spool_is_left_alone(own: Path) -> None:
     run = run_of(own)
     run.job["Iwd"] = "/elsewhere"
     receive(run, own)
-    run.report = OVER["report"]
-    asyncio.run(bring_output_in(run))
+    run.report = REPORT
+    asyncio.run(bring_output_in(run, ENDED))
     asyncio.run(begin_with_whole_output(run))
     assert others(own) == ["", ".output"]
