@@ -43,7 +43,7 @@ def inside() -> list[str]:
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="these tests have no root's rights anyway")
 @pytest.mark.parametrize("names", [PLAIN, pytest.param(WITH_POOLS, marks=pytest.mark.root)])
-@pytest.mark.timeout(240)
+@pytest.mark.timeout(900)
 def test_what_somebody_closed_is_tried_without_root_s_rights_too(
     tmp_path: Path, names: tuple[str, ...]
 ) -> None:

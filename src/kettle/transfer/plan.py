@@ -166,9 +166,12 @@ class _Builder:
         self.add(item, look.size if look and not link else 0)
 
     def names(self, path: str) -> Sequence[str]:
-        """Return what is in a directory; of one that cannot be listed the transfer says so."""
+        """Return what is in a directory; where one cannot be listed, the transfer will say so."""
         try:
             return self.view.names(path)
+        except FileNotFoundError:
+            # A job may take its whole sandbox away: nothing is left then.
+            return ()
         except OSError as error:
             self.add(Unlisted(path, error.errno or errno.EIO))
             return ()

@@ -5,11 +5,13 @@ from __future__ import annotations
 import dataclasses
 import errno
 import stat
+from pathlib import Path
 
 import pytest
 
 from kettle.classad import ClassAd
 from kettle.errors import RefusedError
+from kettle.runtime.storage.transfer_files import LocalFiles
 from kettle.transfer.items import Look, SendDirectory, SendFile, SendUrl, Unlisted
 from kettle.transfer.landing import Landing, only_folder, plan_landing
 from kettle.transfer.plan import (
@@ -217,6 +219,10 @@ def test_what_is_new_in_a_sandbox_that_cannot_be_listed_is_not_lost_unsaid() -> 
     assert plan_output(job(TransferOutput="old"), disk, "/box", {}).items == (
         SendFile("/box/old", "old"),
     )
+
+
+def test_of_a_sandbox_that_is_gone_nothing_is_new(tmp_path: Path) -> None:
+    assert plan_output(job(), LocalFiles(), str(tmp_path / "none"), {}).items == ()
 
 
 def test_a_list_brings_just_what_it_names_and_the_streams() -> None:

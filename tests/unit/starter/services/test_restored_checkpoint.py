@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import hashlib
 import os
 from collections.abc import Iterator
@@ -18,7 +19,7 @@ from kettle.runtime.storage.transfer_files import LocalFiles
 from kettle.starter.services import transfer
 from kettle.starter.services.transfer import NotRestored, SandboxTransfer, TransferFailed
 from kettle.transfer.checkpoints import MAX_MANIFEST, Entry, manifest_name, render_manifest
-from kettle.transfer.items import SendFile
+from kettle.transfer.items import SendFile, Unlisted
 from kettle.transfer.plan import Plan
 
 
@@ -150,3 +151,17 @@ def test_a_checkpoint_that_no_list_can_name_fails_at_once(tmp_path: Path) -> Non
     with pytest.raises(TransferFailed, match="cannot be listed: the file name 'two") as failed:
         asyncio.run(over.send_checkpoint(0))
     assert not failed.value.try_again
+
+
+def test_a_checkpoint_with_a_folder_that_cannot_be_listed_fails_at_once(tmp_path: Path) -> None:
+    over: Any = SandboxTransfer(Starter(tmp_path))  # type: ignore[arg-type]
+    over._plan = lambda _: Plan((SendFile("/f", "f"), Unlisted("/d", errno.EACCES)), 0)
+    with pytest.raises(TransferFailed, match=r"cannot be read: .*Permission") as failed:
+        asyncio.run(over.send_checkpoint(0))
+    assert not failed.value.try_again
+
+
+def test_a_sandbox_that_cannot_be_listed_has_no_checkpoint_to_go_on_from(tmp_path: Path) -> None:
+    over: Any = SandboxTransfer(Starter(tmp_path / "none"))  # type: ignore[arg-type]
+    with pytest.raises(NotRestored, match="No such file or directory"):
+        asyncio.run(over.check_restored())
