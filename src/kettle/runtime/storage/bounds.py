@@ -146,14 +146,6 @@ class Bounds(abc.ABC):
             if mode & 0o111 != 0o111:
                 os.chmod(found, mode | 0o755)  # noqa: S103 - it has to be
 
-    def names(self, path: str) -> list[str]:
-        """Return the names in a directory; OSError."""
-        descriptor = self.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        try:
-            return os.listdir(descriptor)
-        finally:
-            os.close(descriptor)
-
     @contextlib.contextmanager
     def found(self, path: str) -> Iterator[str]:
         """Give what is at `path`, links followed, a name that leads nowhere else; OSError."""

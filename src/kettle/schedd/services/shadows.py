@@ -16,7 +16,6 @@ import asyncio
 import contextlib
 import os
 import traceback
-from collections import deque
 from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
@@ -43,7 +42,6 @@ from kettle.wire.messages.shadow_host import (
     HostMessage,
     HostReady,
     HostTrouble,
-    JobMessage,
     SetAttributes,
     ShadowExited,
     SignalShadow,
@@ -329,11 +327,7 @@ class ShadowHosts:
             host.jobs.discard(job)
             host.leases.pop(job, None)
             self._by_job.pop(job, None)
-            host.waiting = deque(
-                word
-                for word in host.waiting
-                if not (isinstance(word, JobMessage) and job_of(word) == job)
-            )
+            host.drop_words((job,))
             report_refusal(self._schedd, job, failure, ran=True)
 
     def _take_events(self, host: UserHost) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -90,12 +90,16 @@ class UserHost:
             return []
         starts = [word for word in self.waiting if isinstance(word, StartShadow)]
         jobs = {job_of(word) for word in starts if not word.reconnect}
+        self.drop_words(jobs)
+        return sorted(jobs)
+
+    def drop_words(self, jobs: Container[JobId]) -> None:
+        """Let no word about these jobs wait any more."""
         self.waiting = deque(
             word
             for word in self.waiting
             if not (isinstance(word, JobMessage) and job_of(word) in jobs)
         )
-        return sorted(jobs)
 
     def note_unwritten(self, job: JobId, attributes: Mapping[str, str]) -> None:
         """Note whether it has events of a job that wait, if that is what it says."""

@@ -109,7 +109,6 @@ class IntermediateStore(GatheredFolder):
     """One job's directory in the spool."""
 
     def __init__(self, shadow: Run) -> None:
-        self._job = shadow.job
         spool = shadow.host.spool
         self._own = spool_directory(spool, shadow.cluster, shadow.proc) if spool else ""
         super().__init__(shadow, left_directory(shadow.job, self._own) if self._own else "")
